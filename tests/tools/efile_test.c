@@ -240,8 +240,8 @@ END_TEST
 START_TEST(test_efile_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
-    support_interrupt("efile", "-d 90000 -r 11 'efile_drv__entry=1|1|%d||12|/a|/b' 'efile_drv__int_entry=1|1|%d|12' "
-                      "'efile_drv__int_return=1|1|%d|12' 'efile_drv__return=1|1|%d||12|1|0'", TOTALS, "started", 11);
+    support_interrupt("efile", "-d 1000 -r 11 'efile_drv__entry=1|1|%d||12|/a|/b' 'efile_drv__int_entry=1|1|%d|12' "
+                      "'efile_drv__int_return=1|1|%d|12' 'efile_drv__return=1|1|%d||12|1|0'", TOTALS, "started");
 }
 END_TEST
 

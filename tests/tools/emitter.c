@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that fires given probes given counts: the target of tool tests, in place of a VM.
- *   emitter [-r ROUNDS] [-d DELAY_US] [-e] [-w FILE] [-s SECONDS] [-x PROGRAM] PROBE=COUNT[|ARG]... ...
+ *   emitter [-r ROUNDS] [-d DELAY_US] [-e] [-u FILE] [-w FILE] [-s SECONDS] [-x PROGRAM] PROBE=COUNT[|ARG]... ...
  * Each round fires every PROBE in turn, COUNT times. An ARG replaces the argument of its
  * position (an empty one does not); `%d` in it becomes the number of the firing, from 0.
  * Without, arguments look like a VM's. -d sleeps after each firing, -w waits for FILE to
  * exist before the first, -s sleeps after the last. Prints a line a probe: its name, how
  * often its guard was on and how often off. -x runs PROGRAM in its own place at the end. -e waits
  * until somebody looks at every PROBE, a minute at most (the kernel raises a semaphore a little before the probe is there).
+ * -u goes through rounds for as long as somebody looks at the first PROBE, a minute at most, and makes FILE after the
+ * first of them; then come those of -r.
  */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "usdt.h"
@@ -160,20 +164,41 @@ static void wait_until_on(const struct spec *specs, int n)
     usleep(200000);
 }
 
+static void fire_round(struct spec *specs, int n, long delay_us)
+{
+    for (int i = 0; i < n; i++)
+        for (long k = 0; k < specs[i].count; k++) {
+            fire_once(&specs[i]);
+            if (delay_us)
+                usleep((useconds_t)delay_us);
+        }
+}
+
+static void fire_while_on(struct spec *specs, int n, long delay_us, const char *file)
+{
+    time_t end = time(NULL) + 60;
+
+    while (specs->probe->is_on() && time(NULL) < end) {
+        fire_round(specs, n, delay_us);
+        close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct spec specs[MAX_SPECS];
     long rounds = 1, delay_us = 0, linger_s = 0;
-    const char *wait_for = NULL, *next = NULL;
+    const char *wait_for = NULL, *next = NULL, *rounds_file = NULL;
     bool wait_on = false;
     int opt, n = 0;
 
     fill_types();
-    while ((opt = getopt(argc, argv, "er:d:w:s:x:")) != -1) {
+    while ((opt = getopt(argc, argv, "er:d:u:w:s:x:")) != -1) {
         switch (opt) {
         case 'e': wait_on = true; break;
         case 'r': rounds = atol(optarg); break;
         case 'd': delay_us = atol(optarg); break;
+        case 'u': rounds_file = optarg; break;
         case 'w': wait_for = optarg; break;
         case 's': linger_s = atol(optarg); break;
         case 'x': next = optarg; break;
@@ -187,13 +212,10 @@ int main(int argc, char **argv)
         usleep(5000);
     if (wait_on)
         wait_until_on(specs, n);
+    if (rounds_file)
+        fire_while_on(specs, n, delay_us, rounds_file);
     for (long r = 0; r < rounds; r++)
-        for (int i = 0; i < n; i++)
-            for (long k = 0; k < specs[i].count; k++) {
-                fire_once(&specs[i]);
-                if (delay_us)
-                    usleep((useconds_t)delay_us);
-            }
+        fire_round(specs, n, delay_us);
     for (int i = 0; i < n; i++)
         printf("%s %ld %ld\n", specs[i].probe->name, specs[i].on, specs[i].off);
     fflush(stdout);

@@ -19,7 +19,7 @@ START_TEST(test_ended_vms_are_told_what_watching_took)
         "pass(P, N) -> P ! self(), receive back -> pass(P, N - 1) end.\n"
         "END\n"
         "erlc busy.erl; erl -noinput +S 1 -s busy main & p=$!; await up\n"
-        "$ERLSNOOP msglat --json --budget 100%% -p $p > told & e=$!; attached $e; sleep 1; touch stop; wait $p; "
+        "$ERLSNOOP msglat --json --budget 100%% -p $p > told & e=$!; attached $e; turns $e 10; touch stop; wait $p; "
         "wait $e; cat told");
     const char *cost = strstr(r->out, "\"type\":\"cost\"");
 

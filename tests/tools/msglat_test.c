@@ -238,7 +238,7 @@ END_TEST
 START_TEST(test_msglat_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
-    support_interrupt("msglat", "-d 100000 'message__send=41||<0.5.0>'", TOTALS, "messages", 41);
+    support_interrupt("msglat", "-d 1000 'message__send=41||<0.5.0>'", TOTALS, "messages");
 }
 END_TEST
 

@@ -175,7 +175,7 @@ END_TEST
 START_TEST(test_spawns_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
-    support_interrupt("spawns", "-d 100000 process__spawn=41", "\"type\":\"spawns\"", "births", 41);
+    support_interrupt("spawns", "-d 1000 process__spawn=41", "\"type\":\"spawns\"", "births");
 }
 END_TEST
 
@@ -381,8 +381,8 @@ START_TEST(test_spawns_all_goes_on_past_a_file_that_cannot_be_watched)
         "b[struct.unpack_from(\"<Q\", b, i)[0]] = 0xf0\n"
         "open(\"bad\", \"wb\").write(b)'\n"
         "cp $EMITTER good; chmod +x bad; ./bad -w never process__exit=1 & b=$!; runs $b bad\n"
-        "$ERLSNOOP spawns --json -a & s=$!; sleep 1; ./good -e process__spawn=23; kill -INT $s; wait $s; e=$?\n"
-        "kill $b; exit $e");
+        "./good -w go process__spawn=23 & g=$!; runs $g good; $ERLSNOOP spawns --json -a --ready-fd 3 3> ready & s=$!\n"
+        "await ready; touch go; wait $g; kill -INT $s; wait $s; e=$?; kill $b; exit $e");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_ge(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
@@ -395,12 +395,15 @@ START_TEST(test_spawns_all_looks_again_at_a_file_that_could_not_be_opened)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$EMITTER -w never process__exit=1 & $ERLSNOOP spawns --json -a & s=$!; attached $s; old=$(ulimit -n)\n"
+        "$EMITTER -w never process__exit=1 & $ERLSNOOP spawns --json -a --ready-fd 3 3> ready & s=$!\n"
+        "await ready; old=$(ulimit -n)\n"
         "free() { n=0; while [ -h /proc/$s/fd/$n ]; do n=$((n + 1)); done; echo $n; }\n"
         "one=$(for i in {1..9}; do free; sleep .03; done | sort -n | head -1); prlimit --pid $s --nofile=$((one + 1)):\n"
-        "cp $EMITTER vm; ./vm -e 'process__spawn=23||late:vm/0' & v=$!; sleep 1; prlimit --pid $s --nofile=$old:\n"
+        "cp $EMITTER vm; ./vm -e -w go 'process__spawn=23||late:vm/0' & v=$!; runs $v vm; n=$(links $s); turns $s 4\n"
+        "[ $(links $s) = $n ] && echo refused; prlimit --pid $s --nofile=$old:; attached $s $n; touch go\n"
         "wait $v; kill -INT $s; wait $s");
 
+    ck_assert_ptr_ne(strstr(r->out, "refused\n"), NULL);
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "late:vm/0", "count"), 23);
 }
@@ -411,8 +414,10 @@ START_TEST(test_spawns_all_looks_again_at_a_file_that_changed)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$EMITTER -w never process__exit=1 & cp $(command -v sleep) vm; $ERLSNOOP spawns --json -a & s=$!; attached $s; ./vm 1.5; cat $EMITTER > vm\n"
-        "./vm -e 'process__spawn=23||changed:vm/0' & v=$!; sleep 1; touch vm; wait $v; kill -INT $s; wait $s");
+        "$EMITTER -w never process__exit=1 & $ERLSNOOP spawns --json -a --ready-fd 3 3> ready & s=$!\n"
+        "await ready; cp $(command -v sleep) vm; ./vm 60 & v=$!; runs $v vm; turns $s 4; kill $v; wait $v; n=$(links $s); cat $EMITTER > vm\n"
+        "./vm -e -w go 'process__spawn=23||changed:vm/0' & v=$!; attached $s $n; touch vm; turns $s 4; touch go\n"
+        "wait $v; kill -INT $s; wait $s");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "changed:vm/0", "count"), 23);

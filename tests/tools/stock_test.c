@@ -302,7 +302,8 @@ START_TEST(test_stock_all_sees_vms_that_start_later)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "erlc $SOURCE/tests/tools/stock_target.erl; $ERLSNOOP spawns --json -a > seen & E=$!; sleep 1\n"
+        "erlc $SOURCE/tests/tools/stock_target.erl; $ERLSNOOP spawns --json -a --ready-fd 3 3> ready > seen & E=$!\n"
+        "await ready\n"
         "for i in 1 2; do (mkdir $i; cd $i; exec erl -noshell -pa .. -s stock_target work spawns) & vms=\"$vms $!\"; done\n"
         "comes 1/ready; comes 2/ready\n"
         "for vm in $vms; do until ls -l /proc/$E/fd | grep -q \"/proc/$vm/mem\"; do kill -0 $E || exit 1; sleep .05; done; done\n"
@@ -416,7 +417,8 @@ START_TEST(test_stock_command_is_late_by_its_own_time_alone)
     const struct support_run *r = support_run(
         "touch err; (until grep -q 'is watched from' err; do sleep .01; done; date +%%s.%%N > told) & begun=$EPOCHREALTIME\n"
         "$ERLSNOOP watch spawns,msglat,gc,sched,exits,messages,efile,ports,inet,drivers "
-        "-- sh -c 'date +%%s.%%N > went; sleep 0.1; exec erl -noinput -eval \"timer:sleep(2000), halt().\"' 2> err; wait\n"
+        "-- sh -c 'date +%%s.%%N > went; sleep 0.1; exec erl -noinput -eval \""
+        "W = fun W() -> filelib:is_file(told) orelse begin timer:sleep(20), W() end end, W(), halt().\"' 2> err; wait\n"
         "late=$(sed -n 's/.*is watched from \\(.*\\) s after its start.*/\\1/p' err); cat err >&2\n"
         "awk -v begun=$begun -v went=$(cat went) -v told=$(cat told) -v late=$late 'BEGIN { held = went - begun\n"
         "print (late >= .1 && late < told - went + held / 2) ? \"late\" : \"not\", late, \"held\", held }'");

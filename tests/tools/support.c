@@ -59,11 +59,14 @@ static void read_file(const char *dir, const char *name, char *out, size_t size)
  * more for three looks, .3 s.
  */
 static const char functions[] =
+    "links() { ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'; }\n"
     "attached() { local links=0 before same=0 call rest; while kill -0 $1; do before=$links; sleep .1\n"
-    "links=$(ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'); read -r call rest < /proc/$1/syscall\n"
-    "[ $links -gt 0 ] && [ $links = $before ] && same=$((same + 1)) || same=0\n"
-    "[ $links -gt 0 ] && [[ $call =~ ^(232|281)$ ]] && grep -qazx -e -p /proc/$1/cmdline && break\n"
+    "links=$(links $1); read -r call rest < /proc/$1/syscall\n"
+    "[ $links -gt ${2:-0} ] && [ $links = $before ] && same=$((same + 1)) || same=0\n"
+    "[ $links -gt ${2:-0} ] && [[ $call =~ ^(232|281)$ ]] && grep -qazx -e -p /proc/$1/cmdline && break\n"
     "[ $same -ge 3 ] && [[ $call =~ ^(1|7|232|271|281|)$ ]] && break; done; }\n"
+    "waits() { sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' /proc/$1/status; }\n"
+    "turns() { local end=$(($(waits $1) + $2)); while kill -0 $1 && [ $(waits $1) -lt $end ]; do sleep .05; done; }\n"
     "erlc() { local file beam kept; for file; do beam=$(basename $file .erl).beam\n"
     "kept=$COMPILED/$({ cat $file; stat -Lc %Y $(type -P erlc); } | md5sum | cut -c 1-32).$beam; cp $kept $beam 2> /dev/null && continue\n"
     "command erlc $file && cp $beam $kept.$$ 2> /dev/null && mv $kept.$$ $kept; [ -e $beam ] || return; done; }\n"
@@ -169,12 +172,12 @@ const struct support_run *support_hostile(const char *command, const char *fires
     return r;
 }
 
-void support_interrupt(const char *command, const char *args, const char *mark, const char *key, long total)
+void support_interrupt(const char *command, const char *args, const char *mark, const char *key)
 {
     const struct support_run *r = support_run(
-        "$EMITTER -w go %s > counts & p=$!; runs $p emitter\n"
+        "$EMITTER -w go -u fired %s > counts & p=$!; runs $p emitter\n"
         "$ERLSNOOP %s --json -p $p > out & e=$!\n"
-        "attached $e; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
+        "attached $e; touch go; comes fired; kill -INT $e; wait $e; s=$?; cat out\n"
         "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s", args, command);
     long told = support_number(r->out, mark, key), on = support_number(r->out, "\"on\"", "on"), off = support_number(r->out, "\"on\"", "off");
 
@@ -183,7 +186,6 @@ void support_interrupt(const char *command, const char *args, const char *mark, 
     /* Counting stops at once; the kernel takes its time to lower the semaphore. */
     ck_assert_int_ge(on, told);
     ck_assert_int_gt(off, 0);
-    ck_assert_int_eq(on + off, total);
 }
 
 const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2, const char *lines)

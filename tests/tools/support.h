@@ -3,7 +3,8 @@
  * What tests of tools share: running a shell command in a fresh folder that is its current one, with $ERLSNOOP,
  * $EMITTER, $ERLVM, $BEAMS (compiled probe_target) and $SOURCE (the top of the tree) set. `erlc` compiles what it has compiled
  * before, in whatever test, by taking the .beam from the build's folder. In it wait:
- *   attached PID    until that erlsnoop holds links to its probes and takes no more
+ *   attached PID [N]  until that erlsnoop holds links to its probes, more than N of them, and takes no more
+ *   turns PID N     until that process has waited for something N times more; erlsnoop -a looks for new VMs each time
  *   runs PID NAME   until the process runs the executable of that name
  *   await FILE      until there is something in the file; for 20 s at most (times CK_TIMEOUT_MULTIPLIER), then
  *                   the script ends with a line that says so
@@ -35,10 +36,10 @@ long support_number(const char *json, const char *mark, const char *key);
  */
 const struct support_run *support_hostile(const char *command, const char *fires);
 /*
- * Interrupts `erlsnoop COMMAND` while an emitter with ARGS fires one probe `total` times, and asserts that all firings up to then
- * are told by member `key` of the JSON line that holds `mark`, and that the probe is off afterwards.
+ * Interrupts `erlsnoop COMMAND` while an emitter with ARGS fires on and on, and asserts that firings before that, and
+ * none after it, are told by member `key` of the JSON line that holds `mark`, and that the probe is off afterwards.
  */
-void support_interrupt(const char *command, const char *args, const char *mark, const char *key, long total);
+void support_interrupt(const char *command, const char *args, const char *mark, const char *key);
 /* Runs `erlsnoop COMMAND --json -a` from before the first firing of two emitters with these arguments; keeps the lines that match. */
 const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2, const char *lines);
 /* The sum of member `key` in all JSON lines that hold `mark`. */

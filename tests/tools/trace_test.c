@@ -116,8 +116,9 @@ START_TEST(test_report_names_processes_that_were_there_before)
     const struct support_run *r = support_run(
         "erlc $SOURCE/tests/tools/stacks_target.erl; $ERLVM -noshell -pa . -s stacks_target servers > vm.log 2>&1 & p=$!\n"
         "comes ready; $ERLSNOOP trace -o r %s -p $p sched > t & a=$!; attached $a\n"
-        "until [ $(stat -c %%s r) -gt 2000 ] && { [ -z \"%s\" ] || [ -e r.1 ]; }; do sleep .1; done; sleep 1.5; kill -INT $a; wait $a; kill $p\n"
-        "$ERLSNOOP report r --json sched; echo status $?", limits[_i], limits[_i]);
+        "until [ $(stat -c %%s r) -gt 2000 ] && { [ -z \"%s\" ] || [ -e r.1 ]; }; do sleep .1; done\n"
+        "until $ERLSNOOP report r --json sched | grep -q nap/1; do kill -0 $a || break; sleep .3; done\n"
+        "kill -INT $a; wait $a; kill $p; $ERLSNOOP report r --json sched; echo status $?", limits[_i], limits[_i]);
 
     ck_assert_msg(strstr(r->out, "status 0") != NULL, "%s%s", r->out, r->err);
     ck_assert_msg(support_lines(r->out, "\"owner\":\"stacks_target:nap/1\"") > 0, "%s", r->out);
@@ -334,12 +335,15 @@ START_TEST(test_trace_ring_goes_on_when_the_disk_is_full)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "printf '%%s\n' '-module(b).' '-export([start/0, c/0]).' 'c() -> ok.' \\\n"
-        " 'start() -> [spawn(b, c, []) || _ <- lists:seq(1, 500)], receive after 5 -> start() end.' > b.erl; erlc b.erl\n"
+        " 'start() -> [round() || _ <- lists:seq(1, 200)], prim_file:delete(\"many\"), start().' \\\n"
+        " 'round() -> [spawn(b, c, []) || _ <- lists:seq(1, 500)], receive after 5 -> ok end.' > b.erl; erlc b.erl\n"
+        "many() { for i in 1 2; do touch many; while [ -e many ]; do kill -0 $p || break; sleep .05; done; done; }\n"
         "says() { until [ $(grep -c \"$1\" err) -ge $2 ]; do kill -0 $e || { echo ended; break; }; sleep .05; done; }\n"
         "$ERLVM -quick -pa . -s b & p=$!; runs $p erlvm; (ulimit -S -f 100; exec $ERLSNOOP trace --ring 60s -o r -p $p > t 2> err) & e=$!\n"
-        "attached $e; sleep 2; for i in 1 2; do kill -USR1 $e; says 'cannot write .r.: File too large; it is kept in memory' $i; done; ls r*\n"
+        "attached $e; many\n"
+        "for i in 1 2; do kill -USR1 $e; says 'cannot write .r.: File too large; it is kept in memory' $i; done; ls r*\n"
         "prlimit --pid $e --fsize=unlimited:; kill -USR1 $e; says asked 1; $ERLSNOOP report r --json | grep -c '\"report\",\"events\":[1-9]'\n"
-        "cp r good; sleep 2; prlimit --pid $e --fsize=$(($(stat -c %%s r) / 3 * 2)):; kill -INT $e; wait $e; echo status $?; kill $p\n"
+        "cp r good; many; prlimit --pid $e --fsize=$(($(stat -c %%s r) / 3 * 2)):; kill -INT $e; wait $e; echo status $?; kill $p\n"
         "cmp good r.1 && echo kept; $ERLSNOOP report r --json | grep -c '\"report\",\"events\":[1-9]'; echo status ${PIPESTATUS[0]}; ls r*; cat err");
 
     ck_assert_msg(!strncmp(r->out, "r\n1\nstatus 1\nkept\n1\nstatus 0\nr\nr.1\n", 35), "%s%s", r->out, r->err);
