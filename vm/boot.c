@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/release.h"
 #include "bif/bif_literal.h"
 #include "code/code_path.h"
 #include "code/export.h"
@@ -18,6 +19,7 @@
 #include "proc/process.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
+#include "trace/session.h"
 
 enum { WORDS_MAX = 64, SYSTEM_MAX = 8 };
 #define STARTING NIL
@@ -285,5 +287,7 @@ bool boot_start_otp(int count, char **words)
 	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_NORMAL);
 	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_HIGH);
 	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_MAX);
+	if (release_is_from(27))
+		trace_session_set_cleaner(spawn_system(am_erts_trace_cleaner, NIL, PRIO_NORMAL));
 	return true;
 }

@@ -30,18 +30,24 @@ struct breakpoint_frame {
 };
 /* The frame below is that of the function whose last call this is; its return address only names it. */
 enum { BREAKPOINT_KEPT_FRAME = 255 };
-enum { BREAKPOINT_FRAME_WORDS = 1 + sizeof(struct breakpoint_frame) / sizeof(Term), BREAKPOINT_FRAMES_MAX = 4 };
+enum { BREAKPOINT_FRAME_WORDS = 1 + sizeof(struct breakpoint_frame) / sizeof(Term), BREAKPOINT_FRAMES_FEW = 4 };
+/* Those to push, in their order. `all` is few until there are more; then it is freed by who pushes them. */
+struct breakpoint_frames {
+	struct breakpoint_frame *all;
+	unsigned count, room;
+	struct breakpoint_frame few[BREAKPOINT_FRAMES_FEW];
+};
 
 struct breakpoint_hooks {
-	/* p calls b's function. args: binaries in place of match contexts. Fills frames, to be pushed in their order; returns how many.
-	 * p->heap.stop[0] is the return address. */
-	unsigned (*called)(Process *p, struct breakpoint *b, const Term *args, struct breakpoint_frame frames[BREAKPOINT_FRAMES_MAX]);
+	/* p calls b's function. args: binaries in place of match contexts. Adds the frames to be pushed. p->heap.stop[0] is the return
+	 * address. */
+	void (*called)(Process *p, struct breakpoint *b, const Term *args, struct breakpoint_frames *frames);
 	/* to: the return address below the frame */
 	void (*returned)(Process *p, const struct breakpoint_frame *f, Term value, const Inst *to);
 	/* Returns whether whoever catches is to be told. */
 	bool (*raised)(Process *p, const struct breakpoint_frame *f, Term class, Term value);
-	/* Such an exception was caught: the code goes on at `at`. */
-	void (*caught)(Process *p, const Inst *at);
+	/* Such an exception was caught: the code goes on at `at`. The frames of whom to tell are among those of this part of the stack. */
+	void (*caught)(Process *p, const Term *from, const Term *to, const Inst *at);
 	/* c is code that can be called from now on; or will soon be no current code any more. The world is stopped, or c is new. */
 	void (*entered)(struct code_instance *c);
 	void (*leaving)(struct code_instance *c);

@@ -105,22 +105,28 @@ bool call_breakpoint_gc(Process *p, Term *x, const Inst *entry)
 {
 	const Inst *info = entry - FUNC_INFO_WORDS;
 	unsigned arity = func_info_arity(info), n;
-	struct breakpoint_frame frames[BREAKPOINT_FRAMES_MAX];
+	struct breakpoint_frames frames;
 	Term args[ARGUMENTS_MAX];
+	bool fits;
 
 	if (p->flags & PF_IN_RECEIVE) {
 		p->flags &= ~(uint32_t)PF_IN_RECEIVE;
 		return true;
 	}
 	show_arguments(p, x, arity, args);
-	n = breakpoint_hooks.called(p, breakpoint_at(info), args, frames);
-	if ((n > 0 || call_wants_gc(p)) && !process_need_gc(p, n * BREAKPOINT_FRAME_WORDS, x, arity))
-		return false;
-	if (n == 0 && call_wants_gc(p))
-		return process_collect_gc(p, 0, x, arity);
-	for (unsigned i = 0; i < n; i++)
-		push_frame(p, &frames[i]);
-	return true;
+	frames.all = frames.few;
+	frames.count = 0;
+	frames.room = BREAKPOINT_FRAMES_FEW;
+	breakpoint_hooks.called(p, breakpoint_at(info), args, &frames);
+	n = frames.count;
+	fits = (n == 0 && !call_wants_gc(p)) || process_need_gc(p, n * BREAKPOINT_FRAME_WORDS, x, arity);
+	if (n == 0)
+		return fits && (!call_wants_gc(p) || process_collect_gc(p, 0, x, arity));
+	for (unsigned i = 0; fits && i < n; i++)
+		push_frame(p, &frames.all[i]);
+	if (frames.all != frames.few)
+		mem_free(frames.all);
+	return fits;
 }
 
 bool call_keep_frame_gc(Process *p, Term *x, unsigned arity, const Inst *at, uint32_t frame_bytes)

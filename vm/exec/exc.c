@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/release.h"
 #include "code/breakpoint.h"
 #include "code/module.h"
 #include "code/opcodes.h"
@@ -187,21 +188,27 @@ static bool leave_traced(Process *p, const struct breakpoint_frame *f)
 static const Inst *stack_unwind(Process *p)
 {
 	Term *frame = p->heap.stop;
-	bool is_told = false, is_next_told = false; /* of the function whose frame this is; of the one that called it */
+	/* whom to tell: of all functions, of the one whose frame this is, of the one that called it */
+	const Term *all_told = NULL, *told = NULL, *next_told = NULL;
 
 	for (Term *slot = frame; slot < p->heap.end; slot++) {
 		if (unlikely(*slot == (Term)breakpoint_return)) {
 			frame = slot;
-			is_next_told |= leave_traced(p, (const struct breakpoint_frame *)(slot + 1));
+			if (leave_traced(p, (const struct breakpoint_frame *)(slot + 1)) && next_told == NULL)
+				next_told = slot;
+			if (all_told == NULL)
+				all_told = next_told;
 		} else if (term_is_header(*slot)) {
 			frame = slot;
-			is_told = is_next_told;
-			is_next_told = false;
+			told = next_told;
+			next_told = NULL;
 		} else if (term_is_catch(*slot)) {
+			if (release_tells_of_all_left())
+				told = all_told;
+			if (unlikely(told != NULL))
+				breakpoint_hooks.caught(p, told, frame, catch_handler(*slot));
 			p->heap.stop = frame;
 			frame[0] = TERM_NONE;
-			if (unlikely(is_told))
-				breakpoint_hooks.caught(p, catch_handler(*slot));
 			return catch_handler(*slot);
 		}
 	}

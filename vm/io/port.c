@@ -195,6 +195,7 @@ void port_unref(struct port *port)
 	if (atomic_fetch_sub_explicit(&port->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	port_traces_free(port);
+	port_forget_traced(port);
 	if (port->driver->freed != NULL)
 		port->driver->freed(port);
 	byte_queue_clear(&port->in);
@@ -246,7 +247,6 @@ static struct port *make_port(const struct port_driver *driver, const struct por
 	port->line_bytes = o->line_bytes;
 	port->registered = TERM_NONE;
 	port->caller = TERM_NONE;
-	port->tracer = NIL;
 	port_traces_init(port);
 	return port;
 }
@@ -263,7 +263,7 @@ static void tell_opened(struct port *port, Term owner)
 	if (port->trace_flags & TRACE_PORTS) {
 		size_t n = strnlen(port->name, ATOM_MAX_CHARS);
 
-		trace_hooks.port_event(port, 3, (Term[]){ am_open, owner, atom_from_latin1(port->name, n, &full) });
+		trace_hooks.port_event(port, TRACE_PORTS, 3, (Term[]){ am_open, owner, atom_from_latin1(port->name, n, &full) });
 	}
 	trace_hooks.port_began(port, am_open);
 	trace_hooks.port_ended(port, am_open);

@@ -186,7 +186,7 @@ struct port {
 	struct port_watch exit_watch;
 	/* tracing */
 	uint32_t trace_flags;       /* enum trace_flag; not 0 only with a tracer */
-	Term tracer;                /* as that of a process (proc/trace.h) */
+	struct traced *traced;      /* as those of a process (proc/trace.h) */
 	struct port_traces traces;  /* for this port as a tracer */
 	void *carrier;              /* of a connection to another node: see struct port_carrier; NULL: none */
 	bool framed;                /* what is output now has its lengths already */
@@ -322,6 +322,8 @@ bool port_is_open(Term id);
 void port_trace_command(Term id, Term from, struct byte_queue *data);
 void port_traces_init(struct port *port);
 void port_traces_free(struct port *port);
+/* What sessions trace of it. */
+void port_forget_traced(struct port *port);
 
 /* While on, no port reads descriptor 0: somebody else does. Ports neither come nor go meanwhile. */
 void port_hold_stdin(bool on);

@@ -6,6 +6,16 @@
 #include "io/port.h"
 #include "proc/trace.h"
 
+void port_forget_traced(struct port *port)
+{
+	struct traced *t = port->traced, *next;
+
+	for (; t != NULL; t = next) {
+		next = t->next;
+		trace_drop(t);
+	}
+}
+
 /* ---- a port as a tracer */
 
 struct port_trace {
@@ -128,7 +138,7 @@ static Term put_tuple2(Term at[3], Term a, Term b)
 void port_tell(struct port *port, Term event, Term data)
 {
 	if (unlikely(port->trace_flags & TRACE_PORTS))
-		trace_hooks.port_event(port, 2, (Term[]){ event, data });
+		trace_hooks.port_event(port, TRACE_PORTS, 2, (Term[]){ event, data });
 }
 
 void port_tell_received(struct port *port, Term from, Term what, Term argument)
@@ -139,7 +149,7 @@ void port_tell_received(struct port *port, Term from, Term what, Term argument)
 		return;
 	if (argument != TERM_NONE)
 		what = put_tuple2(inner, what, argument);
-	trace_hooks.port_event(port, 2, (Term[]){ am_receive, put_tuple2(outer, from, what) });
+	trace_hooks.port_event(port, TRACE_RECEIVE, 2, (Term[]){ am_receive, put_tuple2(outer, from, what) });
 }
 
 /* The bytes of q as a binary; [] when memory cannot be had. */
@@ -188,7 +198,7 @@ void port_tell_asked(struct port *port, Term from, Term what, unsigned command, 
 void port_tell_timeout(struct port *port)
 {
 	if (unlikely(port->trace_flags & TRACE_RECEIVE))
-		trace_hooks.port_event(port, 2, (Term[]){ am_receive, am_timeout });
+		trace_hooks.port_event(port, TRACE_RECEIVE, 2, (Term[]){ am_receive, am_timeout });
 }
 
 bool port_tells_sent(const struct port *port)
@@ -200,7 +210,7 @@ void port_tell_sent(struct port *port, Term to, Term message)
 {
 	if (!port_tells_sent(port))
 		return;
-	trace_hooks.port_event(port, 3, (Term[]){ process_is_alive(to) ? am_send : am_send_to_non_existing_process, message, to });
+	trace_hooks.port_event(port, TRACE_SEND, 3, (Term[]){ process_is_alive(to) ? am_send : am_send_to_non_existing_process, message, to });
 }
 
 void port_tell_answer(struct port *port, Term to, Term what, const uint8_t *reply, size_t n)

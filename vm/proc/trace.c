@@ -6,6 +6,7 @@
 #include "proc/sched.h"
 
 struct trace_hooks trace_hooks;
+void (*trace_drop)(struct traced *t);
 _Atomic bool trace_active;
 static _Atomic size_t traced; /* processes with flags */
 
@@ -28,26 +29,28 @@ static void set_flags(Process *p, uint32_t flags)
 
 struct tracee *trace_tracee(Process *p)
 {
-	if (p->tracee == NULL) {
+	if (p->tracee == NULL)
 		p->tracee = mem_zalloc(sizeof(*p->tracee));
-		p->tracee->tracer = NIL;
-	}
 	return p->tracee;
 }
 
-void trace_set(Process *p, uint32_t flags, Term tracer)
+void trace_sum(Process *p)
 {
-	if (tracer == NIL)
-		flags = 0;
+	uint32_t flags = 0;
+
+	for (const struct traced *t = p->tracee != NULL ? p->tracee->first : NULL; t != NULL; t = t->next)
+		flags |= t->flags;
 	set_flags(p, flags);
-	if (flags != 0)
-		trace_tracee(p)->tracer = tracer;
-	else if (p->tracee != NULL)
-		p->tracee->tracer = NIL;
 }
 
 void trace_free(Process *p)
 {
+	struct traced *t = p->tracee->first, *next;
+
+	for (; t != NULL; t = next) {
+		next = t->next;
+		trace_drop(t);
+	}
 	mem_free(p->tracee);
 	p->tracee = NULL;
 	set_flags(p, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracing as the places see it where things happen: the flags of a process, and what the tracing room does about them.
+/* Tracing as the places see it where things happen: the flags of a process, of all sessions, and what the tracing room does about
+ * them.
  * Invariant: while any process has flags, trace_active is set and every scheduler watches (sched_trace), so that a machine where
  * nobody traces looks at no flag on its fast paths. Flags are changed by their process alone, by who holds it
  * (sched_hold), or while the world is stopped. */
@@ -18,13 +19,29 @@ enum trace_flag {
 #include "proc/trace_flags.def"
 };
 
-/* What a traced process has beside its flags. */
-struct tracee {
+struct trace_session;
+enum trace_measure { MEASURE_TIME, MEASURE_MEMORY, MEASURES };
+
+/* What one session (trace/session.h) traces of a process or port. It is there until that ends, or the session does. */
+struct traced {
+	struct traced *next;
+	struct trace_session *session; /* counted */
+	uint32_t flags;      /* enum trace_flag */
 	Term tracer;         /* local pid or port, or a small that stands for a module; NIL: nobody */
-	/* call_time: the function that runs (0: none counted), and since when */
-	uint32_t timed;
-	int64_t timed_ns;
 	bool began_untold;   /* its flags came in the time slice that it is in: the end of that is not told either */
+	bool is_returning;   /* it is being told where an exception was caught */
+	/* call_time, call_memory: the function that runs (0: none counted), and since when: nanoseconds, words */
+	struct {
+		uint32_t number;
+		int64_t since;
+	} runs[MEASURES];
+};
+
+/* What a process has that is, or was, traced. */
+struct tracee {
+	struct traced *first; /* newest first */
+	/* call_memory: what was put on the heap until words_base words stood there */
+	int64_t words_before, words_base;
 	/* counts of sequential tracing: see proc/seq_token.h */
 	int64_t seq_clock, seq_previous;
 };
@@ -59,8 +76,8 @@ struct trace_hooks {
 	void (*sched_idle)(unsigned id);
 	/* Ports, any thread, with the port's lock held. One opened: does it begin with flags? */
 	void (*port_opened)(struct port *port);
-	/* {trace, Port, Parts...}, where its flags ask for that. */
-	void (*port_event)(struct port *port, unsigned n, const Term *parts);
+	/* {trace, Port, Parts...}, where its flags have one of those. */
+	void (*port_event)(struct port *port, uint32_t flags, unsigned n, const Term *parts);
 	/* It works, for `what` (io/port.h): while trace_active, whatever its flags. */
 	void (*port_began)(struct port *port, Term what);
 	void (*port_ended)(struct port *port, Term what);
@@ -85,13 +102,22 @@ static inline bool trace_wants(const Process *p, uint32_t flags)
 
 /* p's tracee, made when it is missing. */
 struct tracee *trace_tracee(Process *p);
-/* Nobody: NIL. */
-static inline Term trace_tracer(const Process *p) { return p->tracee != NULL ? p->tracee->tracer : NIL; }
+/* What `session` traces of p; NULL when it never did. */
+static inline struct traced *trace_find(const Process *p, const struct trace_session *session)
+{
+	struct traced *t = p->tracee != NULL ? p->tracee->first : NULL;
+
+	while (t != NULL && t->session != session)
+		t = t->next;
+	return t;
+}
 /* Processes that have flags. */
 size_t trace_count(void);
-/* No flags without a tracer, no tracer without flags. */
-void trace_set(Process *p, uint32_t flags, Term tracer);
+/* p has the flags that are in any of its `traced`: after a change of these. */
+void trace_sum(Process *p);
 /* The end of p. */
 void trace_free(Process *p);
+/* Drops what a session traces of somebody. Wired by the tracing room. */
+extern void (*trace_drop)(struct traced *t);
 
 #endif

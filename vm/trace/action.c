@@ -14,17 +14,16 @@
 #include "trace/trace.h"
 #include "trace/tracer.h"
 
-_Atomic uint32_t trace_control_word;
-
-Term trace_set_control_word(Term value)
+Term trace_set_control_word(struct trace_session *s, Term value)
 {
 	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > UINT32_MAX)
 		return TERM_NONE;
-	return SMALL(atomic_exchange(&trace_control_word, (uint32_t)small_value(value)));
+	return SMALL(atomic_exchange(&s->control_word, (uint32_t)small_value(value)));
 }
 
 struct run {
 	struct match_context match; /* first */
+	struct trace_session *session;
 	struct trace_outcome outcome;
 	bool is_test;
 };
@@ -143,23 +142,35 @@ static Term act_process_dump(struct run *r, Process *p, Term *args, unsigned n)
 /* ---- flags */
 
 /* Another process changes its flags itself. */
-static Term change_flags(Process *p, Term who, uint32_t on, uint32_t off, Term tracer)
+static Term change_flags(struct run *r, Process *p, Term who, uint32_t on, uint32_t off, Term tracer)
 {
-	uint32_t before = p->trace_flags;
-	Term last = trace_tracer(p);
+	struct traced *t = trace_find(p, r->session);
+	uint32_t before = t != NULL ? t->flags : 0;
+	Term last = t != NULL ? t->tracer : NIL;
 
 	if (who != p->id) {
 		if (!term_is_local_pid(who) || !process_is_alive(who))
 			return TERM_NONE;
-		trace_flags_send(who, on, off, tracer);
+		trace_flags_send(who, r->session, on, off, tracer);
 		return am_true;
 	}
-	trace_set(p, (before & ~off) | on, tracer);
-	return term_from_bool(p->trace_flags != before || trace_tracer(p) != last);
+	if (t == NULL && (on == 0 || tracer == NIL))
+		return am_false;
+	t = traced_get(p, r->session);
+	traced_set(p, t, (before & ~off) | on, tracer);
+	return term_from_bool(t->flags != before || t->tracer != last);
+}
+
+/* Who hears of what it switches on, when it does not say. */
+static Term tracer_here(const struct run *r, const Process *p)
+{
+	const struct traced *t = trace_find(p, r->session);
+
+	return r->session->tracer != NIL ? r->session->tracer : t != NULL ? t->tracer : NIL;
 }
 
 /* A registered name stands for its process. */
-static Term change_flag(Process *p, Term *args, unsigned n, bool on)
+static Term change_flag(struct run *r, Process *p, Term *args, unsigned n, bool on)
 {
 	Term who = n == 2 ? args[0] : p->id;
 	uint32_t bits = trace_flag_bits(args[n - 1]);
@@ -168,29 +179,27 @@ static Term change_flag(Process *p, Term *args, unsigned n, bool on)
 		who = registry_whereis(who);
 	if (bits == 0 || who == TERM_NONE)
 		return TERM_NONE;
-	return change_flags(p, who, on ? bits : 0, on ? 0 : bits, trace_tracer(p)) != TERM_NONE ? am_true : TERM_NONE;
+	return change_flags(r, p, who, on ? bits : 0, on ? 0 : bits, tracer_here(r, p)) != TERM_NONE ? am_true : TERM_NONE;
 }
 
 static Term act_enable_trace(struct run *r, Process *p, Term *args, unsigned n)
 {
-	(void)r;
-	return change_flag(p, args, n, true);
+	return change_flag(r, p, args, n, true);
 }
 
 static Term act_disable_trace(struct run *r, Process *p, Term *args, unsigned n)
 {
-	(void)r;
-	return change_flag(p, args, n, false);
+	return change_flag(r, p, args, n, false);
 }
 
 static Term act_trace(struct run *r, Process *p, Term *args, unsigned n)
 {
-	Term who = n == 3 ? args[0] : p->id, tracer = trace_tracer(p), off_tracer, on_tracer;
+	Term who = n == 3 ? args[0] : p->id, tracer = tracer_here(r, p), off_tracer, on_tracer;
 	uint32_t on, off;
 	bool cpu_time;
 
-	(void)r;
-	if (!trace_flags_read(args[n - 2], &off, &off_tracer, &cpu_time) || !trace_flags_read(args[n - 1], &on, &on_tracer, &cpu_time))
+	if (!trace_flags_read(r->session, args[n - 2], &off, &off_tracer, &cpu_time) ||
+	    !trace_flags_read(r->session, args[n - 1], &on, &on_tracer, &cpu_time))
 		return TERM_NONE;
 	if (on_tracer != TERM_NONE)
 		tracer = on_tracer;
@@ -198,29 +207,31 @@ static Term act_trace(struct run *r, Process *p, Term *args, unsigned n)
 		return TERM_NONE;
 	if (term_is_atom(who))
 		who = registry_whereis(who);
-	return who == TERM_NONE ? TERM_NONE : change_flags(p, who, on, off, tracer);
+	return who == TERM_NONE ? TERM_NONE : change_flags(r, p, who, on, off, tracer);
 }
 
 static Term act_silent(struct run *r, Process *p, Term *args, unsigned n)
 {
-	(void)r; (void)n;
-	if (args[0] == am_true && p->trace_flags != 0)
-		trace_set(p, p->trace_flags | TRACE_SILENT, trace_tracer(p));
-	else if (args[0] == am_false)
-		trace_set(p, p->trace_flags & ~(uint32_t)TRACE_SILENT, trace_tracer(p));
+	struct traced *t = trace_find(p, r->session);
+
+	(void)n;
+	if (t != NULL && args[0] == am_true && t->flags != 0)
+		traced_set(p, t, t->flags | TRACE_SILENT, t->tracer);
+	else if (t != NULL && args[0] == am_false)
+		traced_set(p, t, t->flags & ~(uint32_t)TRACE_SILENT, t->tracer);
 	return am_true;
 }
 
 static Term act_get_tcw(struct run *r, Process *p, Term *args, unsigned n)
 {
-	(void)r; (void)p; (void)args; (void)n;
-	return SMALL(atomic_load(&trace_control_word));
+	(void)p; (void)args; (void)n;
+	return SMALL(atomic_load(&r->session->control_word));
 }
 
 static Term act_set_tcw(struct run *r, Process *p, Term *args, unsigned n)
 {
 	(void)n;
-	return r->is_test ? act_get_tcw(r, p, args, 0) : trace_set_control_word(args[0]);
+	return r->is_test ? act_get_tcw(r, p, args, 0) : trace_set_control_word(r->session, args[0]);
 }
 
 static Term run_action(struct match_context *c, unsigned action, Term *args, unsigned n)
@@ -233,9 +244,9 @@ static Term run_action(struct match_context *c, unsigned action, Term *args, uns
 	return actions[action]((struct run *)c, c->p, args, n);
 }
 
-static struct trace_outcome run(Process *p, struct match_program *program, Term arguments, bool is_test)
+static struct trace_outcome run(Process *p, struct trace_session *session, struct match_program *program, Term arguments, bool is_test)
 {
-	struct run r = { .outcome = { .message = am_true }, .is_test = is_test };
+	struct run r = { .session = session, .outcome = { .message = am_true }, .is_test = is_test };
 	Term fits;
 
 	match_begin(&r.match, p, program, false);
@@ -247,12 +258,12 @@ static struct trace_outcome run(Process *p, struct match_program *program, Term 
 	return r.outcome;
 }
 
-struct trace_outcome trace_run(Process *p, struct match_program *program, Term arguments)
+struct trace_outcome trace_run(Process *p, struct trace_session *session, struct match_program *program, Term arguments)
 {
-	return run(p, program, arguments, false);
+	return run(p, session, program, arguments, false);
 }
 
 struct trace_outcome trace_run_test(Process *p, struct match_program *program, Term arguments)
 {
-	return run(p, program, arguments, true);
+	return run(p, &trace_default, program, arguments, true);
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "code/breakpoint.h"
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "heap/copy.h"
@@ -13,7 +14,7 @@
 #include "proc/sched.h"
 #include "term/node.h"
 #include "trace/action.h"
-#include "trace/point.h"
+#include "trace/measure.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
 #include "trace/watch.h"
@@ -25,7 +26,6 @@ struct event_pattern {
 	bool is_off;
 	struct match_program *program;
 };
-static _Atomic(struct event_pattern *) sends, receives;
 
 /* ---- messages */
 
@@ -40,7 +40,7 @@ static Term put_list(Term *at, unsigned n, const Term *terms)
 }
 
 /* Is the event wanted? *result: what the specification adds, or TERM_NONE. */
-static bool run_pattern(Process *p, _Atomic(struct event_pattern *) *where, unsigned n, const Term *terms,
+static bool run_pattern(Process *p, const struct traced *t, _Atomic(struct event_pattern *) *where, unsigned n, const Term *terms,
 			Term *result)
 {
 	const struct event_pattern *pattern = atomic_load_explicit(where, memory_order_acquire);
@@ -52,48 +52,60 @@ static bool run_pattern(Process *p, _Atomic(struct event_pattern *) *where, unsi
 		return true;
 	if (pattern->is_off)
 		return false;
-	outcome = trace_run(p, pattern->program, put_list(cells, n, terms));
-	if (outcome.message == am_false || (p->trace_flags & TRACE_SILENT))
+	outcome = trace_run(p, t->session, pattern->program, put_list(cells, n, terms));
+	if (outcome.message == am_false || (t->flags & TRACE_SILENT))
 		return false;
 	if (outcome.message != am_true)
 		*result = outcome.message;
 	return true;
 }
 
-static void tell_sent(Process *p, Term to, Term message)
+static void tell_sent_of(Process *p, struct traced *t, Term to, Term message)
 {
 	Term parts[4], extra;
 	unsigned n = 3;
 
-	if (tracer_of(p) == NIL || !run_pattern(p, &sends, 2, (Term[]){ to, message }, &extra))
+	if (tracer_of(p, t) == NIL || !run_pattern(p, t, &t->session->sends, 2, (Term[]){ to, message }, &extra))
 		return;
 	parts[0] = term_is_local_pid(to) && !process_is_alive(to) ? am_send_to_non_existing_process : am_send;
 	parts[1] = message;
 	parts[2] = to;
 	if (extra != TERM_NONE)
 		parts[n++] = extra;
-	tracer_tell_event(p, n, parts);
+	tracer_tell_event(p, t, n, parts);
 }
 
-static void tell_received(Process *p, Term from, Term message)
+static void tell_sent(Process *p, Term to, Term message)
+{
+	TRACED_EACH(t, traced_first(p), TRACE_SEND)
+		tell_sent_of(p, t, to, message);
+}
+
+static void tell_received_of(Process *p, struct traced *t, Term from, Term message)
 {
 	bool is_pid = from != TERM_NONE && term_is_local_pid(from);
 	Term sender = is_pid ? node_self().name : term_is_atom(from) ? from : am_system;
 	Term parts[3], extra, terms[3] = { sender, is_pid ? from : am_undefined, message };
 	unsigned n = 2;
 
-	if (tracer_of(p) == NIL || !run_pattern(p, &receives, 3, terms, &extra))
+	if (tracer_of(p, t) == NIL || !run_pattern(p, t, &t->session->receives, 3, terms, &extra))
 		return;
 	parts[0] = am_receive;
 	parts[1] = message;
 	if (extra != TERM_NONE)
 		parts[n++] = extra;
-	tracer_tell_event(p, n, parts);
+	tracer_tell_event(p, t, n, parts);
 }
 
-static _Atomic(struct event_pattern *) *find_pattern(Term event)
+static void tell_received(Process *p, Term from, Term message)
 {
-	return event == am_send ? &sends : &receives;
+	TRACED_EACH(t, traced_first(p), TRACE_RECEIVE)
+		tell_received_of(p, t, from, message);
+}
+
+static _Atomic(struct event_pattern *) *find_pattern(struct trace_session *s, Term event)
+{
+	return event == am_send ? &s->sends : &s->receives;
 }
 
 static struct event_pattern *make_pattern(enum trace_how how, struct match_program *program)
@@ -118,17 +130,25 @@ static void free_pattern(struct progress_wait *w)
 	mem_free(pattern);
 }
 
-void trace_pattern_event(Term event, enum trace_how how, struct match_program *program)
+void trace_pattern_event(struct trace_session *s, Term event, enum trace_how how, struct match_program *program)
 {
-	struct event_pattern *old = atomic_exchange(find_pattern(event), make_pattern(how, program));
+	struct event_pattern *old = atomic_exchange(find_pattern(s, event), make_pattern(how, program));
 
 	if (old != NULL)
 		progress_wait(&old->wait, free_pattern);
 }
 
-Term trace_look_event(Term event, struct heap *h)
+void trace_events_forget(struct trace_session *s)
 {
-	const struct event_pattern *pattern = atomic_load_explicit(find_pattern(event), memory_order_acquire);
+	if (s->sends != NULL)
+		free_pattern(&s->sends->wait);
+	if (s->receives != NULL)
+		free_pattern(&s->receives->wait);
+}
+
+Term trace_look_event(struct trace_session *s, Term event, struct heap *h)
+{
+	const struct event_pattern *pattern = atomic_load_explicit(find_pattern(s, event), memory_order_acquire);
 
 	if (pattern == NULL)
 		return am_true;
@@ -139,7 +159,7 @@ Term trace_look_event(Term event, struct heap *h)
 
 static void tell_event(Process *p, Term event, Term data)
 {
-	TRACER_TELL_EVENT(p, event, data);
+	TRACER_TELL_ALL(p, TRACE_PROCS, event, data);
 }
 
 static void tell_spawned(Process *parent, Process *child, bool linked)
@@ -148,13 +168,13 @@ static void tell_spawned(Process *parent, Process *child, bool linked)
 
 	trace_flags_born(parent, child, linked);
 	if (parent != NULL && trace_wants(parent, TRACE_PROCS)) {
-		TRACER_TELL_EVENT(parent, am_spawn, child->id,
+		TRACER_TELL_ALL(parent, TRACE_PROCS, am_spawn, child->id,
 				  tracer_put_mfa(words, child->x[0], child->x[1], child->x[2]));
 		if (linked)
 			tell_event(parent, am_link, child->id);
 	}
 	if (trace_wants(child, TRACE_PROCS)) {
-		TRACER_TELL_EVENT(child, am_spawned, parent != NULL ? parent->id : am_undefined,
+		TRACER_TELL_ALL(child, TRACE_PROCS, am_spawned, parent != NULL ? parent->id : am_undefined,
 				  tracer_put_mfa(words, child->x[0], child->x[1], child->x[2]));
 		if (linked && parent != NULL)
 			tell_event(child, am_getting_linked, parent->id);
@@ -196,36 +216,37 @@ static void slice_began(Process *p, bool waits)
 	Term words[4];
 
 	if (p->trace_flags != 0)
-		tracer_check(p);
+		tracer_check(p, ~0u);
 	if (wants_slices(p))
-		TRACER_TELL_EVENT(p, am_in, trace_put_place(p, words));
-	if (p->tracee != NULL) {
-		p->tracee->timed_ns = clock_monotonic_ns();
-		p->tracee->began_untold = false;
-	}
+		TRACER_TELL_ALL(p, TRACE_RUNNING | TRACE_RUNNING_PROCS, am_in, trace_put_place(p, words));
+	for (struct traced *t = traced_first(p); t != NULL; t = t->next)
+		t->began_untold = false;
+	measure_slice_began(p);
 	watch_slice_began(p, waits);
 }
 
 static void exit_began(Process *p)
 {
 	if (trace_wants(p, TRACE_EXITING))
-		TRACER_TELL_EVENT(p, am_in_exiting, SMALL(0));
+		TRACER_TELL_ALL(p, TRACE_EXITING, am_in_exiting, SMALL(0));
 }
 
 static void slice_ended(Process *p, bool waits)
 {
-	bool exits = atomic_load(&p->state) & PS_EXITING, untold = false;
-	Term words[4];
+	bool exits = atomic_load(&p->state) & PS_EXITING;
+	uint32_t flags = exits ? TRACE_EXITING : TRACE_RUNNING | TRACE_RUNNING_PROCS;
+	Term words[4], parts[2] = { exits ? am_out_exited : am_out };
 
 	watch_slice_ended(p, waits);
-	if (p->tracee != NULL) {
-		if (p->tracee->timed != 0)
-			point_switch_time(p, exits ? 0 : p->tracee->timed, false);
-		untold = p->tracee->began_untold;
-		p->tracee->began_untold = false;
+	measure_slice_ended(p, exits);
+	if (exits ? trace_wants(p, flags) : wants_slices(p)) {
+		parts[1] = trace_put_place(p, words);
+		TRACED_EACH(t, traced_first(p), flags)
+			if (exits || !t->began_untold)
+				tracer_tell_event(p, t, 2, parts);
 	}
-	if (exits ? trace_wants(p, TRACE_EXITING) : wants_slices(p) && !untold)
-		TRACER_TELL_EVENT(p, exits ? am_out_exited : am_out, trace_put_place(p, words));
+	for (struct traced *t = traced_first(p); t != NULL; t = t->next)
+		t->began_untold = false;
 }
 
 /* ---- collections */
@@ -241,19 +262,21 @@ static void tell_collected(Process *p, Term event, size_t words)
 	heap_init(&scratch, HEAP_MIN_WORDS);
 	list = process_report_gc_info(&p->heap, &scratch);
 	list = heap_cons(&scratch, heap_tuple(&scratch, am_wordsize, SMALL(words)), list);
-	TRACER_TELL_EVENT(p, event, list);
+	TRACER_TELL_ALL(p, TRACE_GC, event, list);
 	heap_free(&scratch);
 }
 
 static void gc_began(Process *p, bool major, size_t words)
 {
 	tell_collected(p, major ? am_gc_major_start : am_gc_minor_start, words);
+	measure_gc_began(p);
 	watch_gc_began();
 }
 
 static void gc_ended(Process *p, bool major, size_t words)
 {
 	watch_gc_ended(p);
+	measure_gc_ended(p);
 	tell_collected(p, major ? am_gc_major_end : am_gc_minor_end, words);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flags of processes and ports: who has which, and who gets them at birth. A process changes its own, or whoever
+/* The flags that sessions give processes and ports: who has which, and who gets them at birth. A process changes its own, or whoever
  * holds it while it waits. Who sets flags waits until every thread has been between two time slices since tracing was
  * switched on (trace_active), so that no event is overlooked from then on. */
 #include "base/alloc.h"
@@ -12,6 +12,7 @@
 #include "trace/action.h"
 #include "trace/events.h"
 #include "trace/point.h"
+#include "trace/session.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
 #include "trace/tracer_module.h"
@@ -28,17 +29,11 @@ static const struct flag_row {
 #include "proc/trace_flags.def"
 };
 
-enum born_kind { BORN_PROCESS, BORN_PORT, BORN_KINDS };
-
 static struct {
 	struct lock lock;            /* of all below */
-	struct born {
-		uint32_t flags;
-		Term tracer;
-	} born[BORN_KINDS];          /* what those to come begin with */
 	unsigned changing;           /* changes that are under way: somebody is about to trace */
 	uint64_t changes;            /* so many have begun, and reviews */
-} tracing = { .born = { { 0, NIL }, { 0, NIL } } };
+} tracing;
 
 /* ---- names */
 
@@ -62,20 +57,31 @@ uint32_t trace_flag_bits(Term name)
 	return 0;
 }
 
-Term trace_read_tracer(Term t, Term tag)
+static Term read_local(Term t)
 {
-	Term state = TERM_NONE;
-
-	if (term_is_tuple_of(t, 2) && tuple_get(t, 1) == tag)
-		state = tuple_get(t, 2);
-	else if (term_is_tuple_of(t, 3) && tuple_get(t, 1) == tag && tuple_get(t, 2) == am_erl_tracer)
-		state = tuple_get(t, 3);
-	else if (term_is_tuple_of(t, 3) && tuple_get(t, 1) == tag)
-		return tracer_module_get(tuple_get(t, 2), tuple_get(t, 3));
-	return state != TERM_NONE && (term_is_local_pid(state) || term_is_local_port(state)) ? state : TERM_NONE;
+	return term_is_local_pid(t) || term_is_local_port(t) ? t : TERM_NONE;
 }
 
-bool trace_flags_read(Term list, uint32_t *flags, Term *tracer, bool *cpu_time)
+static Term read_module(Term module, Term state)
+{
+	return module == am_erl_tracer ? read_local(state) : tracer_module_get(module, state);
+}
+
+Term trace_read_tracer(Term t, Term tag)
+{
+	if (term_is_tuple_of(t, 2) && tuple_get(t, 1) == tag)
+		return read_local(tuple_get(t, 2));
+	if (term_is_tuple_of(t, 3) && tuple_get(t, 1) == tag)
+		return read_module(tuple_get(t, 2), tuple_get(t, 3));
+	return TERM_NONE;
+}
+
+Term trace_read_session_tracer(Term t)
+{
+	return term_is_tuple_of(t, 2) ? read_module(tuple_get(t, 1), tuple_get(t, 2)) : read_local(t);
+}
+
+bool trace_flags_read(const struct trace_session *s, Term list, uint32_t *flags, Term *tracer, bool *cpu_time)
 {
 	*flags = 0;
 	*cpu_time = false;
@@ -88,7 +94,7 @@ bool trace_flags_read(Term list, uint32_t *flags, Term *tracer, bool *cpu_time)
 		*cpu_time |= t == am_cpu_timestamp;
 		if (bits != 0 || t == am_cpu_timestamp)
 			continue;
-		*tracer = trace_read_tracer(t, am_tracer);
+		*tracer = s->tracer == NIL ? trace_read_tracer(t, am_tracer) : TERM_NONE;
 		if (*tracer == TERM_NONE)
 			return false;
 	}
@@ -112,6 +118,7 @@ enum { CHANGED_AT_ONCE = 1 << 13 };
 /* What somebody waits for. */
 struct change {
 	struct await await;  /* first */
+	struct trace_session *session; /* counted */
 	Term spec;
 	bool on;
 	uint32_t flags;
@@ -154,12 +161,14 @@ static bool apply_change(const struct change *c, Term tracee, uint32_t *flags, T
 /* p runs here, is held, or the world is stopped. */
 static void change_one(Process *p, struct change *c)
 {
-	uint32_t flags = p->trace_flags;
-	Term tracer = trace_tracer(p);
+	struct traced *t = trace_find(p, c->session);
+	uint32_t flags = t != NULL ? t->flags : 0;
+	Term tracer = t != NULL ? t->tracer : NIL;
 
-	if (!apply_change(c, p->id, &flags, &tracer))
+	if (trace_session_is_over(c->session) || !apply_change(c, p->id, &flags, &tracer))
 		return;
-	trace_set(p, flags, tracer);
+	if (t != NULL || flags != 0)
+		traced_set(p, traced_get(p, c->session), flags, tracer);
 	atomic_fetch_add(&c->count, 1);
 }
 
@@ -175,10 +184,13 @@ static void change_self(Process *p, void *arg)
 	struct change *c = arg;
 
 	if (p != NULL) {
-		bool told = p->trace_flags & (TRACE_RUNNING | TRACE_RUNNING_PROCS);
+		struct traced *t = trace_find(p, c->session);
+		bool told = t != NULL && (t->flags & (TRACE_RUNNING | TRACE_RUNNING_PROCS));
 
 		change_one(p, c);
-		trace_tracee(p)->began_untold |= !told;
+		t = trace_find(p, c->session);
+		if (t != NULL)
+			t->began_untold |= !told;
 	}
 	await_done(&c->await);
 }
@@ -219,10 +231,9 @@ static void change_one_port(struct port *port, void *arg)
 	Term tracer;
 
 	port_hold(port);
-	flags = port->trace_flags;
-	tracer = port->tracer;
-	if (port->state == PORT_OPEN && apply_change(c, port->id, &flags, &tracer)) {
-		trace_port_set(port, flags, tracer);
+	trace_port_get(port, c->session, &flags, &tracer);
+	if (port->state == PORT_OPEN && !trace_session_is_over(c->session) && apply_change(c, port->id, &flags, &tracer)) {
+		trace_port_set(port, c->session, flags, tracer);
 		atomic_fetch_add(&c->count, 1);
 	}
 	port_let_go(port);
@@ -238,19 +249,9 @@ static void change_port(struct change *c)
 	port_unref(port);
 }
 
-static struct born get_born(enum born_kind kind)
+static void change_born(enum trace_born_kind kind, const struct change *c, uint32_t mask)
 {
-	struct born b;
-
-	lock_acquire(&tracing.lock);
-	b = tracing.born[kind];
-	lock_release(&tracing.lock);
-	return b;
-}
-
-static void change_born(enum born_kind kind, const struct change *c, uint32_t mask)
-{
-	struct born b = get_born(kind);
+	struct trace_born b = trace_session_born(c->session, kind);
 
 	if ((c->flags & mask) == 0)
 		return;
@@ -260,10 +261,8 @@ static void change_born(enum born_kind kind, const struct change *c, uint32_t ma
 	if (c->tracer != TERM_NONE)
 		b.tracer = c->tracer;
 	if (b.flags == 0 || b.tracer == NIL)
-		b = (struct born){ 0, NIL };
-	lock_acquire(&tracing.lock);
-	tracing.born[kind] = b;
-	lock_release(&tracing.lock);
+		b = (struct trace_born){ 0, NIL };
+	trace_session_set_born(c->session, kind, b);
 }
 
 /* Whom a word names: those there are, or those to come; processes, or ports. */
@@ -326,7 +325,7 @@ void trace_end_change(void)
 
 static void end_change(struct await *a)
 {
-	(void)a;
+	trace_session_unref(((struct change *)a)->session);
 	trace_end_change();
 }
 
@@ -339,7 +338,7 @@ static Term tell_count(Process *p, struct await *a)
 }
 
 /* Who is born, or whose flags are set, may be in a slice that began before. */
-Term trace_change(Process *p, Term spec, bool on, uint32_t flags, Term tracer)
+Term trace_change(Process *p, struct trace_session *session, Term spec, bool on, uint32_t flags, Term tracer)
 {
 	const struct spec_row *many = find_spec(spec);
 	struct change *c;
@@ -347,6 +346,8 @@ Term trace_change(Process *p, Term spec, bool on, uint32_t flags, Term tracer)
 	if (!term_is_local_pid(spec) && !term_is_local_port(spec) && many == NULL)
 		return exc_badarg(p);
 	c = mem_zalloc(sizeof(*c));
+	c->session = session;
+	trace_session_ref(session);
 	c->spec = spec;
 	c->on = on;
 	c->flags = flags;
@@ -373,9 +374,10 @@ static void count_traced_port(struct port *port, void *arg)
 
 static bool anybody_traces(void)
 {
-	bool any = get_born(BORN_PROCESS).flags != 0 || get_born(BORN_PORT).flags != 0 || point_count() != 0 ||
-		   watch_is_on() || trace_count() != 0;
+	bool any = point_count() != 0 || watch_is_on() || trace_count() != 0;
 
+	TRACE_EACH_SESSION(s)
+		any |= trace_session_born(s, BORN_PROCESS).flags != 0 || trace_session_born(s, BORN_PORT).flags != 0;
 	if (!any)
 		trace_each_port(count_traced_port, &any);
 	return any;
@@ -407,20 +409,22 @@ bool trace_is_used(void)
 	lock_acquire(&tracing.lock);
 	is_changing = tracing.changing > 0;
 	lock_release(&tracing.lock);
-	return is_changing || anybody_traces() || trace_seq_tracer() != am_false;
+	return is_changing || anybody_traces() || trace_session_has_module() || trace_seq_tracer() != am_false;
 }
 
 /* ---- looks */
 
-void trace_look_process(Process *p, uint32_t *flags, Term *tracer)
+void trace_look_process(Process *p, const struct trace_session *session, uint32_t *flags, Term *tracer)
 {
-	if (p->trace_flags != 0 && !tracer_is_alive(trace_tracer(p), p->id))
-		trace_set(p, 0, NIL);
-	*flags = p->trace_flags;
-	*tracer = trace_tracer(p);
+	struct traced *t = trace_find(p, session);
+
+	if (t != NULL && t->flags != 0 && !tracer_is_alive(t->tracer, p->id))
+		traced_set(p, t, 0, NIL);
+	*flags = t != NULL ? t->flags : 0;
+	*tracer = t != NULL ? t->tracer : NIL;
 }
 
-static bool look_port(Term id, uint32_t *flags, Term *tracer)
+static bool look_port(Term id, struct trace_session *session, uint32_t *flags, Term *tracer)
 {
 	struct port *port = port_find(id);
 	bool is_open;
@@ -428,68 +432,102 @@ static bool look_port(Term id, uint32_t *flags, Term *tracer)
 	if (port == NULL)
 		return false;
 	port_hold(port);
-	trace_port_tracer(port);
-	*flags = port->trace_flags;
-	*tracer = port->tracer;
+	trace_port_look(port, session, flags, tracer);
 	is_open = port->state == PORT_OPEN;
 	port_let_go(port);
 	port_unref(port);
 	return is_open;
 }
 
-bool trace_look(Term spec, uint32_t *flags, Term *tracer)
+bool trace_look(Term spec, struct trace_session *session, uint32_t *flags, Term *tracer)
 {
-	struct born b;
+	struct trace_born b;
 
 	if (term_is_local_port(spec))
-		return look_port(spec, flags, tracer);
-	b = get_born(spec == am_new_ports ? BORN_PORT : BORN_PROCESS);
+		return look_port(spec, session, flags, tracer);
+	b = trace_session_born(session, spec == am_new_ports ? BORN_PORT : BORN_PROCESS);
 	if (!tracer_is_alive(b.tracer, am_undefined))
-		b = (struct born){ 0, NIL };
+		b = (struct trace_born){ 0, NIL };
 	*flags = b.flags;
 	*tracer = b.tracer;
 	return true;
 }
 
+static Term put_sessions(struct heap *h, const struct traced *first)
+{
+	Term list = NIL;
+
+	TRACED_EACH(t, (struct traced *)first, ~0u)
+		list = heap_cons(h, trace_session_put(h, t->session), list);
+	return list;
+}
+
+Term trace_sessions_of_process(const Process *p, struct heap *h)
+{
+	return put_sessions(h, traced_first(p));
+}
+
+Term trace_sessions_of_port(Term id, struct heap *h)
+{
+	struct port *port = port_find(id);
+	Term list = TERM_NONE;
+
+	if (port == NULL)
+		return list;
+	port_hold(port);
+	if (port->state == PORT_OPEN)
+		list = put_sessions(h, port->traced);
+	port_let_go(port);
+	port_unref(port);
+	return list;
+}
+
 /* ---- births and links */
 
 /* What a process hands on at its first spawn, or link, it hands on once. */
-static void inherit(Process *from, Process *to, uint32_t once, uint32_t always)
+static void inherit(Process *from, struct traced *t, Process *to, uint32_t once, uint32_t always)
 {
-	uint32_t flags = from->trace_flags, given = to->trace_flags | flags;
-	Term tracer = trace_tracer(from);
+	const struct traced *had = trace_find(to, t->session);
+	uint32_t flags = t->flags, given = (had != NULL ? had->flags : 0) | flags;
 
 	if (!(flags & (once | always)))
 		return;
 	if (flags & once) {
 		given &= ~(once | always);
-		trace_set(from, flags & ~(once | always), tracer);
+		traced_set(from, t, flags & ~(once | always), t->tracer);
 	}
-	trace_set(to, given, tracer);
+	traced_set(to, traced_get(to, t->session), given, t->tracer);
 }
 
 void trace_flags_born_port(struct port *port)
 {
-	struct born b = get_born(BORN_PORT);
+	TRACE_EACH_SESSION(s) {
+		struct trace_born b = trace_session_born(s, BORN_PORT);
 
-	if (b.flags != 0 && tracer_is_alive(b.tracer, am_undefined))
-		trace_port_set(port, b.flags, b.tracer);
+		if (b.flags != 0 && tracer_is_alive(b.tracer, am_undefined))
+			trace_port_set(port, s, b.flags, b.tracer);
+	}
 }
 
 void trace_flags_born(Process *parent, Process *child, bool linked)
 {
-	struct born b = get_born(BORN_PROCESS);
+	TRACE_EACH_SESSION(s) {
+		struct trace_born b = trace_session_born(s, BORN_PROCESS);
 
-	if (b.flags != 0 && tracer_is_alive(b.tracer, am_undefined))
-		trace_set(child, b.flags, b.tracer);
+		if (b.flags != 0 && tracer_is_alive(b.tracer, am_undefined))
+			traced_set(child, traced_get(child, s), b.flags, b.tracer);
+	}
 	if (parent == NULL || parent->trace_flags == 0)
 		return;
-	inherit(parent, child, TRACE_SET_ON_FIRST_SPAWN, TRACE_SET_ON_SPAWN);
-	if (linked)
-		inherit(parent, child, TRACE_SET_ON_FIRST_LINK, TRACE_SET_ON_LINK);
+	TRACED_EACH(t, traced_first(parent), ~0u) {
+		inherit(parent, t, child, TRACE_SET_ON_FIRST_SPAWN, TRACE_SET_ON_SPAWN);
+		if (linked)
+			inherit(parent, t, child, TRACE_SET_ON_FIRST_LINK, TRACE_SET_ON_LINK);
+	}
 }
 
 struct gift {
+	struct trace_session *session; /* counted */
 	uint32_t on, off;
 	Term tracer;
 };
@@ -498,17 +536,22 @@ static void take_gift(Process *p, void *arg)
 {
 	struct gift *g = arg;
 
-	if (p != NULL)
-		trace_set(p, (p->trace_flags & ~g->off) | g->on, g->tracer);
+	if (p != NULL && !trace_session_is_over(g->session) && (g->on != 0 || trace_find(p, g->session) != NULL)) {
+		struct traced *t = traced_get(p, g->session);
+
+		traced_set(p, t, (t->flags & ~g->off) | g->on, g->tracer);
+	}
+	trace_session_unref(g->session);
 	mem_free(g);
 }
 
-void trace_flags_send(Term to, uint32_t on, uint32_t off, Term tracer)
+void trace_flags_send(Term to, struct trace_session *session, uint32_t on, uint32_t off, Term tracer)
 {
 	struct gift *g = mem_alloc(sizeof(*g));
 	struct signal *s = signal_new(SIG_CALL);
 
-	*g = (struct gift){ on, off, tracer };
+	*g = (struct gift){ session, on, off, tracer };
+	trace_session_ref(session);
 	s->call = take_gift;
 	s->arg = g;
 	if (!signal_send(to, s))
@@ -517,17 +560,67 @@ void trace_flags_send(Term to, uint32_t on, uint32_t off, Term tracer)
 
 void trace_flags_linked(Process *p, Term to)
 {
-	uint32_t on = p->trace_flags, off = 0;
-	Term tracer = trace_tracer(p);
-
 	if (!term_is_local_pid(to))
 		return;
-	if (on & TRACE_SET_ON_FIRST_LINK) {
-		off = TRACE_SET_ON_FIRST_LINK | TRACE_SET_ON_LINK;
-		on &= ~off;
-		trace_set(p, on, tracer);
+	TRACED_EACH(t, traced_first(p), TRACE_SET_ON_LINK | TRACE_SET_ON_FIRST_LINK) {
+		uint32_t on = t->flags, off = 0;
+		Term tracer = t->tracer;
+
+		if (on & TRACE_SET_ON_FIRST_LINK) {
+			off = TRACE_SET_ON_FIRST_LINK | TRACE_SET_ON_LINK;
+			on &= ~off;
+			traced_set(p, t, on, tracer);
+		}
+		trace_flags_send(to, t->session, on, off, tracer);
 	}
-	trace_flags_send(to, on, off, tracer);
+}
+
+/* ---- what sessions leave */
+
+struct cleaning {
+	Term pid, cleaner;
+};
+
+static void clean_process(Process *p, void *arg)
+{
+	struct cleaning *c = arg;
+	Process *to = process_find(c->cleaner);
+
+	if (p != NULL && p->tracee != NULL) {
+		traced_clean(&p->tracee->first);
+		trace_sum(p);
+	}
+	if (to != NULL) {
+		message_deliver(to, c->pid, c->pid, NULL);
+		process_unref(to);
+	}
+	mem_free(c);
+}
+
+bool trace_clean_process(Term pid, Term cleaner)
+{
+	struct cleaning *c = mem_alloc(sizeof(*c));
+	struct signal *s = signal_new(SIG_CALL);
+
+	*c = (struct cleaning){ pid, cleaner };
+	s->call = clean_process;
+	s->arg = c;
+	if (signal_send(pid, s))
+		return true;
+	mem_free(c);
+	return false;
+}
+
+void trace_clean_port(Term id)
+{
+	struct port *port = port_find(id);
+
+	if (port == NULL)
+		return;
+	port_hold(port);
+	port->trace_flags = traced_clean(&port->traced);
+	port_let_go(port);
+	port_unref(port);
 }
 
 void trace_flags_init(void)

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "base/hash.h"
+#include "base/lock.h"
 #include "code/module.h"
 #include "heap/copy.h"
 #include "proc/message.h"
@@ -16,17 +15,11 @@
 #include "trace/trace.h"
 #include "trace/tracer.h"
 
-enum { TIMES_FIRST = 16 };
-
-/* Written while the world is stopped, or in code that is new, but for what has a lock: numbers, times, and the pattern
- * for code to come. */
+/* Written while the world is stopped, or in code that is new. */
 static struct {
 	_Atomic size_t count;
 	size_t at_receives;      /* of them, those at a function that begins with a receive */
-	struct point **numbered; /* by number, NULL where there is none any more */
-	uint32_t numbers, room;
-	struct lock lock;
-	_Atomic(struct on_load *) on_load; /* NULL: no pattern; written under the lock */
+	struct lock lock;        /* of changes of patterns for code to come */
 } points;
 
 /* The pattern for code to come. It is replaced whole: until its time slice ends a thread may keep the one before, which
@@ -76,7 +69,6 @@ static struct point *make_point(Inst *info, struct export *e)
 	struct point *pt = mem_zalloc(sizeof(*pt));
 
 	pt->breakpoint = (struct breakpoint){ .info = info, .export = e };
-	atomic_store(&pt->meta_tracer, NIL);
 	points.count++;
 	pt->at_receive = is_receive(breakpoint_opcode(info + FUNC_INFO_WORDS));
 	points.at_receives += pt->at_receive;
@@ -84,57 +76,86 @@ static struct point *make_point(Inst *info, struct export *e)
 	return pt;
 }
 
-/* What a process remembers of the function whose time runs. */
-static void give_number(struct point *pt)
-{
-	lock_acquire(&points.lock);
-	if (points.numbers + 1 >= points.room) {
-		points.room = points.room == 0 ? 64 : 2 * points.room;
-		points.numbered = mem_realloc(points.numbered, points.room * sizeof(*points.numbered));
-	}
-	pt->number = ++points.numbers;
-	points.numbered[pt->number] = pt;
-	lock_release(&points.lock);
-}
-
 static void free_point(struct point *pt)
 {
 	points.count--;
 	points.at_receives -= pt->at_receive;
-	if (pt->number != 0)
-		points.numbered[pt->number] = NULL;
 	breakpoint_remove(&pt->breakpoint);
-	drop_program(&pt->program);
-	drop_program(&pt->meta_program);
-	mem_free(pt->times);
 	mem_free(pt);
 }
 
-static void clear_times(struct point *pt)
+static struct point_part *find_part(const struct point *pt, const struct trace_session *session)
 {
-	mem_free(pt->times);
-	pt->times = NULL;
-	pt->times_used = pt->times_room = 0;
+	struct point_part *part = pt != NULL ? pt->first : NULL;
+
+	while (part != NULL && part->session != session)
+		part = part->next;
+	return part;
 }
 
-static void clear_kinds(const Inst *info, unsigned kinds)
+static struct point_part *make_part(struct point *pt, struct trace_session *session)
+{
+	struct point_part *part = mem_zalloc(sizeof(*part));
+
+	part->session = session;
+	trace_session_ref(session);
+	session->parts++;
+	atomic_store(&part->meta_tracer, NIL);
+	part->next = pt->first;
+	return pt->first = part;
+}
+
+static void free_part(struct point_part *part)
+{
+	part->session->parts--;
+	drop_program(&part->program);
+	drop_program(&part->meta_program);
+	measures_forget(&part->measures);
+	trace_session_unref(part->session);
+	mem_free(part);
+}
+
+/* Calls of a native from within its own module pass it by while all its parts are of calls from elsewhere. */
+static void sum_parts(struct point *pt)
+{
+	bool is_global = true;
+
+	for (const struct point_part *part = pt->first; part != NULL; part = part->next)
+		is_global &= (part->kinds & TRACE_KIND_GLOBAL) != 0;
+	pt->breakpoint.is_global = is_global;
+}
+
+/* Of that session, NULL: of all. */
+static void clear_kinds(const Inst *info, const struct trace_session *session, unsigned kinds)
 {
 	struct point *pt = find_point(info);
 
 	if (pt == NULL)
 		return;
-	pt->kinds &= ~kinds;
-	if (!(pt->kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL)))
-		drop_program(&pt->program);
-	if (!(pt->kinds & TRACE_KIND_META))
-		drop_program(&pt->meta_program);
-	if (pt->kinds == 0)
+	for (struct point_part *part, **at = &pt->first; (part = *at) != NULL;) {
+		if (session == NULL || part->session == session)
+			part->kinds &= ~kinds;
+		if (!(part->kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL)))
+			drop_program(&part->program);
+		if (!(part->kinds & TRACE_KIND_META))
+			drop_program(&part->meta_program);
+		if (part->kinds != 0) {
+			at = &part->next;
+			continue;
+		}
+		*at = part->next;
+		free_part(part);
+	}
+	if (pt->first == NULL)
 		free_point(pt);
+	else
+		sum_parts(pt);
 }
 
 /* ---- setting */
 
 struct pattern {
+	struct trace_session *session;
 	struct trace_mfa mfa;
 	enum trace_how how;
 	unsigned kinds;
@@ -143,49 +164,56 @@ struct pattern {
 	size_t matched;
 };
 
-/* Those that pt had already pause or begin again; one that is new counts. */
-static void set_counters(struct point *pt, const struct pattern *q, unsigned had)
+static const unsigned measure_kinds[MEASURES] = { [MEASURE_TIME] = TRACE_KIND_TIME, [MEASURE_MEMORY] = TRACE_KIND_MEMORY };
+
+/* Those that the part had already pause or begin again; one that is new counts. */
+static void set_counters(struct point_part *part, const struct pattern *q, unsigned had)
 {
 	unsigned paused = q->how == TRACE_PAUSE ? had : 0;
 
 	if (q->kinds & TRACE_KIND_COUNT) {
-		pt->count_paused = paused & TRACE_KIND_COUNT;
-		if (!pt->count_paused)
-			atomic_store(&pt->count, 0);
+		part->count_paused = paused & TRACE_KIND_COUNT;
+		if (!part->count_paused)
+			atomic_store(&part->count, 0);
 	}
-	if (q->kinds & TRACE_KIND_TIME) {
-		pt->time_paused = paused & TRACE_KIND_TIME;
-		if (!pt->time_paused)
-			clear_times(pt);
+	if ((q->kinds & TRACE_KIND_MEASURES) && part->measures.number == 0)
+		measures_enter(&part->measures);
+	for (unsigned i = 0; i < MEASURES; i++) {
+		if (!(q->kinds & measure_kinds[i]))
+			continue;
+		part->is_paused[i] = paused & measure_kinds[i];
+		if (!part->is_paused[i])
+			measures_clear(&part->measures, i);
 	}
 }
 
 static void set_kinds(Inst *info, struct export *e, const struct pattern *q)
 {
 	struct point *pt = find_point(info);
-	unsigned counters = TRACE_KIND_COUNT | TRACE_KIND_TIME, had;
+	struct point_part *part = find_part(pt, q->session);
+	unsigned counters = TRACE_KIND_COUNT | TRACE_KIND_MEASURES, had;
 
 	if (q->how == TRACE_OFF) {
-		clear_kinds(info, q->kinds);
+		clear_kinds(info, q->session, q->kinds);
 		return;
 	}
 	/* counters alone pause and begin again only where there is a point */
-	if (q->how != TRACE_ON && pt == NULL && !(q->kinds & ~counters))
+	if (q->how != TRACE_ON && part == NULL && !(q->kinds & ~counters))
 		return;
 	if (pt == NULL)
 		pt = make_point(info, e);
-	had = pt->kinds;
-	pt->breakpoint.is_global = q->kinds & TRACE_KIND_GLOBAL;
-	pt->kinds |= q->kinds;
-	if ((q->kinds & TRACE_KIND_TIME) && pt->number == 0)
-		give_number(pt);
+	if (part == NULL)
+		part = make_part(pt, q->session);
+	had = part->kinds;
+	part->kinds |= q->kinds;
+	sum_parts(pt);
 	if (q->kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL))
-		keep_program(&pt->program, q->program);
+		keep_program(&part->program, q->program);
 	if (q->kinds & TRACE_KIND_META) {
-		keep_program(&pt->meta_program, q->program);
-		atomic_store(&pt->meta_tracer, q->meta_tracer);
+		keep_program(&part->meta_program, q->program);
+		atomic_store(&part->meta_tracer, q->meta_tracer);
 	}
-	set_counters(pt, q, had);
+	set_counters(part, q, had);
 }
 
 bool trace_mfa_matches(const struct trace_mfa *mfa, Term module, Term function, unsigned arity)
@@ -220,13 +248,13 @@ static void visit_export(struct export *e, void *arg)
 		q->matched++;
 		/* a native has one point for all kinds: global and the others replace each other */
 		if (q->how != TRACE_OFF)
-			clear_kinds(e->func_info, global ? TRACE_KIND_BREAKPOINTS : TRACE_KIND_GLOBAL);
+			clear_kinds(e->func_info, q->session, global ? TRACE_KIND_BREAKPOINTS : TRACE_KIND_GLOBAL);
 		set_kinds(e->func_info, e, q);
 	} else if (global) {
 		q->matched++;
 		set_kinds(e->func_info, e, q);
 	} else if (q->how != TRACE_OFF) {
-		clear_kinds(e->func_info, TRACE_KIND_GLOBAL);
+		clear_kinds(e->func_info, q->session, TRACE_KIND_GLOBAL);
 	}
 }
 
@@ -248,7 +276,7 @@ static void visit_code(struct code_instance *c, struct pattern *q)
 			q->matched++;
 			set_kinds(info, NULL, q);
 		} else if (q->how != TRACE_OFF) {
-			clear_kinds(info, TRACE_KIND_BREAKPOINTS);
+			clear_kinds(info, q->session, TRACE_KIND_BREAKPOINTS);
 		}
 	}
 }
@@ -280,6 +308,8 @@ static void set_stopped(void *arg)
 	struct pattern *q = arg;
 	bool waits = points.at_receives != 0;
 
+	if (q->how != TRACE_OFF && trace_session_is_over(q->session))
+		return;
 	export_each(visit_export, q);
 	if (q->mfa.module == TERM_NONE) {
 		module_each(visit_module, q);
@@ -294,20 +324,44 @@ static void set_stopped(void *arg)
 	trace_review();
 }
 
-size_t trace_pattern(const struct trace_mfa *mfa, enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer)
+size_t trace_pattern(struct trace_session *s, const struct trace_mfa *mfa, enum trace_how how, unsigned kinds,
+		     struct match_program *program, Term meta_tracer)
 {
-	struct pattern q = { *mfa, how, kinds, program, meta_tracer, 0 };
+	struct pattern q = { s, *mfa, how, kinds, program, meta_tracer, 0 };
 
 	sched_stop_world(set_stopped, &q);
 	return q.matched;
 }
 
+/* Of exports that are loaded no more, too. */
+static void clear_export(struct export *e, void *arg)
+{
+	clear_kinds(e->func_info, arg, ~0u);
+}
+
+static void clear_stopped(void *arg)
+{
+	static const struct trace_mfa all = { TERM_NONE, TERM_NONE, -1 };
+	struct pattern q = { arg, all, TRACE_OFF, TRACE_KIND_BREAKPOINTS, NULL, NIL, 0 };
+
+	export_each(clear_export, arg);
+	set_stopped(&q);
+}
+
+void trace_pattern_clear(struct trace_session *s)
+{
+	if (s->parts != 0)
+		sched_stop_world(clear_stopped, s);
+	else
+		trace_review();
+}
+
 /* ---- code that comes and goes */
 
-static const struct on_load *find_on_load(void)
+static const struct on_load *find_on_load(struct trace_session *s)
 {
 	static const struct on_load none = { .meta_tracer = NIL };
-	const struct on_load *l = atomic_load_explicit(&points.on_load, memory_order_acquire);
+	const struct on_load *l = atomic_load_explicit(&s->on_load, memory_order_acquire);
 
 	return l != NULL ? l : &none;
 }
@@ -326,7 +380,7 @@ static struct on_load *make_on_load(const struct on_load *before, const struct p
 	unsigned kinds = q->kinds;
 
 	if (q->how != TRACE_ON && q->how != TRACE_OFF)
-		kinds &= ~(unsigned)(TRACE_KIND_COUNT | TRACE_KIND_TIME);
+		kinds &= ~(unsigned)(TRACE_KIND_COUNT | TRACE_KIND_MEASURES);
 	l->kinds = change_on_load_kinds(before->kinds, q->how, kinds);
 	l->meta_tracer = before->meta_tracer;
 	keep_program(&l->program, before->program);
@@ -352,21 +406,28 @@ static void free_on_load(struct progress_wait *w)
 	mem_free(l);
 }
 
-void trace_pattern_on_load(enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer)
+void point_forget(struct trace_session *s)
+{
+	if (s->on_load != NULL)
+		free_on_load(&s->on_load->wait);
+}
+
+void trace_pattern_on_load(struct trace_session *s, enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer)
 {
 	struct pattern q = { .how = how, .kinds = kinds, .program = program, .meta_tracer = meta_tracer };
 	struct on_load *old;
 
 	lock_acquire(&points.lock);
-	old = atomic_exchange(&points.on_load, make_on_load(find_on_load(), &q));
+	old = atomic_exchange(&s->on_load, make_on_load(find_on_load(s), &q));
 	lock_release(&points.lock);
 	if (old != NULL)
 		progress_wait(&old->wait, free_on_load);
 }
 
-static void set_on_load(struct code_instance *c, unsigned kinds, struct match_program *program, Term meta_tracer)
+static void set_on_load(struct code_instance *c, struct trace_session *s, unsigned kinds, struct match_program *program,
+			Term meta_tracer)
 {
-	struct pattern q = { { c->module, TERM_NONE, -1 }, TRACE_ON, kinds, program, meta_tracer, 0 };
+	struct pattern q = { s, { c->module, TERM_NONE, -1 }, TRACE_ON, kinds, program, meta_tracer, 0 };
 
 	if (kinds & TRACE_KIND_GLOBAL) {
 		for (uint32_t i = 0; i < c->export_count; i++)
@@ -378,13 +439,17 @@ static void set_on_load(struct code_instance *c, unsigned kinds, struct match_pr
 
 static void code_entered(struct code_instance *c)
 {
-	const struct on_load *l = find_on_load();
+	bool any = false;
 
-	if (l->kinds == 0)
-		return;
-	set_on_load(c, l->kinds & ~(unsigned)TRACE_KIND_META, l->program, l->meta_tracer);
-	set_on_load(c, l->kinds & TRACE_KIND_META, l->meta_program, l->meta_tracer);
-	trace_review();
+	TRACE_EACH_SESSION(s) {
+		const struct on_load *l = find_on_load(s);
+
+		set_on_load(c, s, l->kinds & ~(unsigned)TRACE_KIND_META, l->program, l->meta_tracer);
+		set_on_load(c, s, l->kinds & TRACE_KIND_META, l->meta_program, l->meta_tracer);
+		any |= l->kinds != 0;
+	}
+	if (any)
+		trace_review();
 }
 
 static void code_leaving(struct code_instance *c)
@@ -394,88 +459,28 @@ static void code_leaving(struct code_instance *c)
 	if (points.count == 0)
 		return;
 	for (uint32_t i = 0; i < c->function_count; i++)
-		clear_kinds(c->functions[i], ~0u);
+		clear_kinds(c->functions[i], NULL, ~0u);
 	for (uint32_t i = 0; i < c->export_count; i++) {
 		struct export *e = export_get(c->module, c->exports[i].function, c->exports[i].arity);
 
 		if (e->bif == NULL)
-			clear_kinds(e->func_info, ~0u);
+			clear_kinds(e->func_info, NULL, ~0u);
 	}
 	if (waits)
 		trace_each_process(settle_process, NULL);
 }
 
-/* ---- call_time */
-
-/* The entry of pid, made when it is missing. Lock held. */
-static struct point_time *find_time(struct point *pt, Term pid)
-{
-	uint32_t i;
-
-	if (2 * pt->times_used >= pt->times_room) {
-		struct point_time *old = pt->times;
-		uint32_t old_room = pt->times_room;
-
-		pt->times_room = old_room == 0 ? TIMES_FIRST : 2 * old_room;
-		pt->times = mem_zalloc(pt->times_room * sizeof(*pt->times));
-		pt->times_used = 0;
-		for (uint32_t k = 0; k < old_room; k++)
-			if (old[k].pid != TERM_NONE)
-				*find_time(pt, old[k].pid) = old[k];
-		mem_free(old);
-	}
-	for (i = (uint32_t)hash_word(pid) % pt->times_room; pt->times[i].pid != TERM_NONE && pt->times[i].pid != pid;)
-		i = (i + 1) % pt->times_room;
-	if (pt->times[i].pid == TERM_NONE) {
-		pt->times[i].pid = pid;
-		pt->times_used++;
-	}
-	return &pt->times[i];
-}
-
-uint32_t point_switch_time(Process *p, uint32_t number, bool called)
-{
-	struct tracee *t = trace_tracee(p);
-	uint32_t before = t->timed;
-	int64_t now = clock_monotonic_ns();
-	struct point *pt;
-
-	lock_acquire(&points.lock);
-	pt = before != 0 ? points.numbered[before] : NULL;
-	if (pt != NULL) /* what was called before a pause counts to its end, as in OTP */
-		find_time(pt, p->id)->ns += now - t->timed_ns;
-	pt = number != 0 ? points.numbered[number] : NULL;
-	if (pt != NULL && called)
-		find_time(pt, p->id)->count++;
-	lock_release(&points.lock);
-	t->timed = number;
-	t->timed_ns = now;
-	return before;
-}
-
-static Term list_times(struct point *pt, struct heap *h)
-{
-	Term list = NIL;
-
-	for (uint32_t i = 0; i < pt->times_room; i++) {
-		const struct point_time *t = &pt->times[i];
-
-		if (t->pid != TERM_NONE)
-			list = heap_cons(h, heap_tuple(h, t->pid, heap_uint(h, t->count), heap_int(h, t->ns / 1000000000),
-						       heap_int(h, t->ns / 1000 % 1000000)), list);
-	}
-	return list;
-}
-
 /* ---- looks */
 
 struct look {
+	struct trace_session *session; /* NULL: all, in sessions */
 	const struct trace_mfa *mfa;
 	struct heap *h;
 	struct trace_point_info *info;
+	Term sessions;
 };
 
-static void add_info(struct point *pt, struct look *l)
+static void add_info(struct point_part *pt, struct look *l)
 {
 	struct trace_point_info *info = l->info;
 
@@ -488,11 +493,21 @@ static void add_info(struct point *pt, struct look *l)
 	}
 	if (pt->kinds & TRACE_KIND_COUNT)
 		info->count = atomic_load(&pt->count);
-	if (!(pt->kinds & TRACE_KIND_TIME))
-		return;
-	lock_acquire(&points.lock);
-	info->times = list_times(pt, l->h);
-	lock_release(&points.lock);
+	for (unsigned i = 0; i < MEASURES; i++)
+		if (pt->kinds & measure_kinds[i])
+			info->measured[i] = measures_list(&pt->measures, i, l->h);
+}
+
+static void look_at(const Inst *info, struct look *l)
+{
+	const struct point *pt = find_point(info);
+
+	for (struct point_part *part = pt != NULL ? pt->first : NULL; part != NULL; part = part->next) {
+		if (part->session == l->session)
+			add_info(part, l);
+		else if (l->session == NULL && !trace_session_is_over(part->session))
+			l->sessions = heap_cons(l->h, trace_session_put(l->h, part->session), l->sessions);
+	}
 }
 
 static const Inst *find_code(const struct trace_mfa *mfa)
@@ -513,23 +528,32 @@ static void look(struct look *l)
 	const Inst *info = find_code(l->mfa);
 
 	l->info->exists = info != NULL || (e != NULL && export_is_loaded(e));
-	if (e != NULL && find_point(e->func_info) != NULL)
-		add_info(find_point(e->func_info), l);
-	if (info != NULL && find_point(info) != NULL)
-		add_info(find_point(info), l);
+	if (e != NULL)
+		look_at(e->func_info, l);
+	if (info != NULL)
+		look_at(info, l);
 }
 
-void trace_look_function(const struct trace_mfa *mfa, struct heap *h, struct trace_point_info *info)
+void trace_look_function(struct trace_session *s, const struct trace_mfa *mfa, struct heap *h, struct trace_point_info *info)
 {
-	struct look l = { mfa, h, info };
+	struct look l = { s, mfa, h, info, NIL };
 
-	*info = (struct trace_point_info){ .meta_tracer = NIL, .times = NIL };
+	*info = (struct trace_point_info){ .meta_tracer = NIL, .measured = { NIL, NIL } };
 	look(&l);
 }
 
-void trace_look_on_load(struct trace_point_info *info)
+Term trace_sessions_of_function(const struct trace_mfa *mfa, struct heap *h)
 {
-	const struct on_load *l = find_on_load();
+	struct trace_point_info info;
+	struct look l = { NULL, mfa, h, &info, NIL };
+
+	look(&l);
+	return info.exists ? l.sessions : (Term)am_undefined;
+}
+
+void trace_look_on_load(struct trace_session *s, struct trace_point_info *info)
+{
+	const struct on_load *l = find_on_load(s);
 
 	*info = (struct trace_point_info){ .exists = true, .kinds = l->kinds, .program = l->program,
 					   .meta_program = l->meta_program, .meta_tracer = l->meta_tracer };
@@ -549,7 +573,7 @@ Term trace_spec(const struct match_program *m, struct heap *h)
 
 void point_init(void)
 {
-	lock_init(&points.lock, LOCK_trace);
+	lock_init(&points.lock, LOCK_trace_patterns);
 	breakpoint_hooks.entered = code_entered;
 	breakpoint_hooks.leaving = code_leaving;
 }

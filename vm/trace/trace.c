@@ -8,6 +8,8 @@
 
 void trace_init(void)
 {
+	trace_session_init();
+	measure_init();
 	trace_flags_init();
 	point_init();
 	point_call_init();

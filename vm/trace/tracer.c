@@ -10,6 +10,7 @@
 #include "io/port.h"
 #include "proc/message.h"
 #include "proc/sched.h"
+#include "trace/session.h"
 #include "trace/tracer_module.h"
 
 enum { TIME_WORDS = 4, ALL_PARTS_MAX = TRACER_PARTS_MAX + 4 };
@@ -122,43 +123,50 @@ Term tracer_put(struct heap *h, Term tracer)
 	return tracer_is_module(tracer) ? tracer_module_put(h, tracer) : tracer;
 }
 
-static Term forget_tracer(Process *p)
+static Term forget_tracer(Process *p, struct traced *t)
 {
 	if (p == process_current())
-		trace_set(p, 0, NIL);
+		traced_set(p, t, 0, NIL);
 	return NIL;
 }
 
-Term tracer_of(Process *p)
+Term tracer_of(Process *p, struct traced *t)
 {
-	Term tracer = trace_tracer(p);
+	Term tracer = t->tracer;
 
 	if (tracer == NIL || tracer == p->id)
 		return NIL;
-	return tracer_is_module(tracer) || tracer_is_alive(tracer, p->id) ? tracer : forget_tracer(p);
+	return tracer_is_module(tracer) || tracer_is_alive(tracer, p->id) ? tracer : forget_tracer(p, t);
 }
 
-void tracer_check(Process *p)
+void tracer_check(Process *p, uint32_t flags)
 {
-	Term tracer = trace_tracer(p);
-
-	if (tracer != NIL && tracer != p->id && !tracer_is_alive(tracer, p->id))
-		forget_tracer(p);
+	TRACED_EACH(t, traced_first(p), flags)
+		if (t->tracer != p->id && !tracer_is_alive(t->tracer, p->id))
+			forget_tracer(p, t);
 }
 
-bool tracer_wants_call(Process *p, Term tracer)
+bool tracer_wants_call(Process *p, struct traced *t, Term tracer)
 {
 	enum tracer_answer answer = tracer_is_module(tracer) ? tracer_module_ask(tracer, am_call, p->id) : TRACER_TRACES;
 
-	if (answer == TRACER_IS_OVER && trace_tracer(p) == tracer)
-		forget_tracer(p);
+	if (answer == TRACER_IS_OVER && t != NULL && t->tracer == tracer)
+		forget_tracer(p, t);
 	return answer == TRACER_TRACES;
 }
 
-void tracer_tell_event(Process *p, unsigned n, const Term *parts)
+void tracer_tell_event(Process *p, struct traced *t, unsigned n, const Term *parts)
 {
-	Term tracer = tracer_of(p);
+	Term tracer = tracer_of(p, t);
 
-	if (tracer != NIL && !tracer_tell(tracer, p->id, p->trace_flags, am_trace, p->id, n, parts))
-		forget_tracer(p);
+	if (tracer != NIL && !tracer_tell(tracer, p->id, t->flags, am_trace, p->id, n, parts))
+		forget_tracer(p, t);
+}
+
+void tracer_tell_all(Process *p, uint32_t flags, unsigned n, const Term *parts)
+{
+	if (p->flags & PF_SENSITIVE)
+		return;
+	TRACED_EACH(t, traced_first(p), flags)
+		tracer_tell_event(p, t, n, parts);
 }

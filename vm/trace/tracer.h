@@ -23,17 +23,20 @@ Term tracer_put(struct heap *h, Term tracer);
  * am_trace_ts. from: who causes it, for the order of messages; or TERM_NONE. Parts may stand anywhere. Returns
  * whether the tracer goes on: a module may say that it does not. GC: none. */
 bool tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsigned n, const Term *parts);
-/* Whom to tell of p's events; NIL when there is nobody, or itself. A tracer that is gone is forgotten; a module is not
- * asked. */
-Term tracer_of(Process *p);
-/* Forgets the tracer of p when it is gone; a module is asked. */
-void tracer_check(Process *p);
-/* Is there any point in looking at a call of p's? A module is asked, and forgotten when it has enough. */
-bool tracer_wants_call(Process *p, Term tracer);
-/* {trace, Pid, Parts...} of p, to its tracer. */
-void tracer_tell_event(Process *p, unsigned n, const Term *parts);
-#define TRACER_TELL_EVENT(p, ...) \
-	tracer_tell_event(p, sizeof((Term[]){ __VA_ARGS__ }) / sizeof(Term), (Term[]){ __VA_ARGS__ })
+/* Whom to tell of p's events, of what a session traces of it; NIL when there is nobody, or itself. A tracer that is gone is forgotten;
+ * a module is not asked. */
+Term tracer_of(Process *p, struct traced *t);
+/* Forgets the tracers of p that are gone, of those with some of the flags; modules are asked. */
+void tracer_check(Process *p, uint32_t flags);
+/* Is there any point in looking at a call of p's? A module is asked, and forgotten when it has enough. t: what a session traces of p,
+ * or NULL. */
+bool tracer_wants_call(Process *p, struct traced *t, Term tracer);
+/* {trace, Pid, Parts...} of p, to a session's tracer. */
+void tracer_tell_event(Process *p, struct traced *t, unsigned n, const Term *parts);
+/* The same, to those of all sessions that want one of the flags; not of a sensitive process. */
+void tracer_tell_all(Process *p, uint32_t flags, unsigned n, const Term *parts);
+#define TRACER_TELL_ALL(p, flags, ...) \
+	tracer_tell_all(p, flags, sizeof((Term[]){ __VA_ARGS__ }) / sizeof(Term), (Term[]){ __VA_ARGS__ })
 
 /* {M, F, X} at `at` (4 words). */
 static inline Term tracer_put_mfa(Term *at, Term module, Term function, Term third)
