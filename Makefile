@@ -301,13 +301,13 @@ $(FUZZ)/batch_%_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/batch_%_fuzz $(BATCH_R
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^
 # Notes of a small file that has two.
 $(FUZZ)/tests/fuzz/elf_file_fuzz.o $(FUZZ)/tests/fuzz/otp_memory_fuzz.o $(FUZZ)/tests/fuzz/erlvm_memory_fuzz.o: FUZZ_CFLAGS += -Itools
-$(FUZZ)/elf_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/elf_file_fuzz $(addprefix tools/,target/elf_file target/memory common/clock))
+$(FUZZ)/elf_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/elf_file_fuzz $(addprefix tools/,target/elf_file target/memory target/memory_file target/core_file common/clock))
 	@mkdir -p $(FUZZ)/corpus/elf_file
 	echo 'int noted = 1; int fire(int n) { STAP_PROBE1(erlang, spawn, n); STAP_PROBE1(erlang, exit, n); return n; }' | \
 		$(CC) -include sys/sdt.h -x c -shared -fPIC -O1 -o $(FUZZ)/corpus/elf_file/noted.so -
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
 $(FUZZ)/otp_memory_fuzz $(FUZZ)/erlvm_memory_fuzz: $(FUZZ)/%_fuzz: $(FUZZ)/tests/fuzz/%_fuzz.o \
-	$(patsubst %,$(FUZZ)/tools/%.o,target/memory common/clock otp/erlvm_code otp/erlvm_layout target/frame_table otp/otp_atoms otp/otp_check otp/otp_code target/otp_image otp/otp_lines otp/otp_modules otp/otp_registered common/rights)
+	$(patsubst %,$(FUZZ)/tools/%.o,target/memory target/memory_file target/core_file common/clock otp/erlvm_code otp/erlvm_layout target/frame_table otp/otp_atoms otp/otp_check otp/otp_code target/otp_image otp/otp_lines otp/otp_modules otp/otp_registered common/rights)
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
 $(FUZZ)/tests/fuzz/recording_fuzz.o: FUZZ_CFLAGS += -Itools
 $(FUZZ)/recording_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/recording_fuzz tools/recording/recording tools/recording/recording_read $(BATCH_READERS))
@@ -392,7 +392,7 @@ $(BUILD)/docs/views.md: docs/views.c bpf/views.def
 	$(CC) -std=c17 $(WARN) -o $(BUILD)/docs/print_views $<
 	$(BUILD)/docs/print_views > $@
 
-DOCS_OBJ := $(addprefix $(BUILD)/obj/tools/,target/elf_file.o target/memory.o common/clock.o link/elf_trees.o)
+DOCS_OBJ := $(addprefix $(BUILD)/obj/tools/,target/elf_file.o target/memory.o target/memory_file.o target/core_file.o common/clock.o link/elf_trees.o)
 $(BUILD)/docs/probes.md: docs/probes.c vm/probes.def $(DOCS_OBJ) $(BUILD)/erlvm
 	@mkdir -p $(BUILD)/docs
 	$(CC) -std=c17 -D_GNU_SOURCE $(WARN) $(LDFLAGS) -o $(BUILD)/docs/print_probes $< $(DOCS_OBJ) $(TOOL_LIBS)

@@ -14,13 +14,14 @@ enum { HEAP_BITS = 0x20, SUB_BITS = 0x124, FLOAT = 0x18 }; /* headers of terms *
 
 struct table {
     struct otp_layout layout;
-    int memory;
+    int fd;
+    struct memory_file *memory; /* of it */
     uint32_t n;
 };
 
 static void put(const struct table *t, uint64_t at, const void *bytes, size_t size)
 {
-    ck_assert_int_eq(pwrite(t->memory, bytes, size, (off_t)at), (ssize_t)size);
+    ck_assert_int_eq(pwrite(t->fd, bytes, size, (off_t)at), (ssize_t)size);
 }
 
 static void put_word(const struct table *t, uint64_t at, uint64_t word)
@@ -32,8 +33,9 @@ static void table_new(struct table *t, uint32_t release)
 {
     *t = (struct table){.layout = {.release = release, .vm = 0x7fffffff, .atoms = TABLE}};
     memcpy(t->layout.off, otp_layout_find(release, true, false), OTP_NFIELDS * sizeof *t->layout.off);
-    t->memory = memfd_create("atoms", MFD_CLOEXEC);
-    ck_assert_int_eq(ftruncate(t->memory, END), 0);
+    t->fd = memfd_create("atoms", MFD_CLOEXEC);
+    ck_assert_int_eq(ftruncate(t->fd, END), 0);
+    ck_assert_int_eq(memory_file_from_fd(t->fd, &t->memory), 0);
     put_word(t, TABLE + t->layout.off[OTP_INDEX_SEGMENTS], SEGMENTS);
     put_word(t, SEGMENTS, SEGMENT);
 }
@@ -94,7 +96,7 @@ START_TEST(test_otp_atoms_reads_each_kind_of_name)
     ck_assert_int_eq(otp_atoms_read(&t.layout, t.memory, 5, out), 0);
     ck_assert_uint_eq(strlen(out), sizeof longest);
     otp_atoms_free(atoms);
-    close(t.memory);
+    memory_file_close(t.memory);
 }
 END_TEST
 
@@ -125,7 +127,7 @@ START_TEST(test_otp_atoms_makes_nothing_up)
     ck_assert_int_eq(otp_atoms_new(&t.layout, t.memory, &atoms), -E2BIG);
     put_word(&t, TABLE + t.layout.off[OTP_INDEX_SEGMENTS], ~0ull << 8);
     ck_assert_int_eq(otp_atoms_read(&t.layout, t.memory, 3, out), -EFAULT);
-    close(t.memory);
+    memory_file_close(t.memory);
 }
 END_TEST
 

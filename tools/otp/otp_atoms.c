@@ -6,12 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-
-#include "target/memory.h"
 
 enum {
-    SEGMENT = 1024, /* atoms; also the most that one process_vm_readv takes */
+    SEGMENT = 1024, /* atoms */
     MAX_ATOMS = 32 << 20,
     MAX_HEAD = 64,
     SHORT_NAME = 64, /* bytes that a binary on the heap holds at most */
@@ -22,7 +19,7 @@ enum {
 
 struct otp_atoms {
     const struct otp_layout *layout;
-    int memory;
+    const struct memory_file *memory;
     char **texts;
     size_t n;
 };
@@ -66,27 +63,27 @@ static struct name parse_head(const struct otp_layout *l, const char head[MAX_HE
 }
 
 /* Where the bytes of a name in a binary are; 0 when it is no such binary. */
-static uint64_t find_bytes(const struct otp_layout *l, int memory, uint64_t binary)
+static uint64_t find_bytes(const struct otp_layout *l, const struct memory_file *memory, uint64_t binary)
 {
     size_t base = l->off[OTP_SUB_BITS_BASE], start = l->off[OTP_SUB_BITS_START];
     char bits[MAX_BITS];
     uint64_t header;
 
-    if (!memory_read_file(memory, binary, &header, sizeof header))
+    if (!memory_file_read(memory, binary, &header, sizeof header))
         return 0;
     if ((header & 0x3f) == TAG_HEAP_BITS)
         return binary + l->off[OTP_HEAP_BITS_DATA];
     if ((header & 0x3f) != TAG_SUB_BITS || base + 8 > MAX_BITS || start + 8 > MAX_BITS ||
-        !memory_read_file(memory, binary, bits, start + 8))
+        !memory_file_read(memory, binary, bits, start + 8))
         return 0;
     return (word_at(bits, base) & ~3ull) + word_at(bits, start) / 8;
 }
 
-static bool read_bytes(const struct otp_layout *l, int memory, const struct name *name, char *out)
+static bool read_bytes(const struct otp_layout *l, const struct memory_file *memory, const struct name *name, char *out)
 {
     uint64_t at = in_binary(l) ? find_bytes(l, memory, name->at) : name->at;
 
-    return at && name->length <= OTP_ATOM_BYTES && memory_read_file(memory, at, out, name->length);
+    return at && name->length <= OTP_ATOM_BYTES && memory_file_read(memory, at, out, name->length);
 }
 
 static void write_text(char *out, const char *bytes, size_t length)
@@ -100,40 +97,40 @@ static void write_text(char *out, const char *bytes, size_t length)
 }
 
 /* Where the atoms of an erlvm's segment are, from the one with this index on, up to the segment's end. */
-static bool find_ours(const struct otp_layout *l, int memory, uint32_t index, uint64_t *at)
+static bool find_ours(const struct otp_layout *l, const struct memory_file *memory, uint32_t index, uint64_t *at)
 {
     const struct otp_ours *ours = &l->ours;
     uint64_t segment;
 
-    if (!memory_read_file(memory, ours->segments + (uint64_t)(index >> ours->atom_bits) * 8, &segment, 8))
+    if (!memory_file_read(memory, ours->segments + (uint64_t)(index >> ours->atom_bits) * 8, &segment, 8))
         return false;
     *at = segment + (uint64_t)(index & ((1u << ours->atom_bits) - 1)) * ours->atom_bytes;
     return true;
 }
 
 /* Where an atom is. Fails: -EFAULT; -ENOENT it is another. */
-static int find_atom(const struct otp_layout *l, int memory, uint32_t index, uint64_t *at)
+static int find_atom(const struct otp_layout *l, const struct memory_file *memory, uint32_t index, uint64_t *at)
 {
     uint64_t segments, segment;
     uint32_t stored;
 
     if (l->is_ours)
         return find_ours(l, memory, index, at) ? 0 : -EFAULT;
-    if (!memory_read_file(memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &segments, 8) ||
-        !memory_read_file(memory, segments + index / SEGMENT * 8, &segment, 8) ||
-        !memory_read_file(memory, segment + index % SEGMENT * 8, at, 8) || !memory_read_file(memory, *at + l->off[OTP_ATOM_INDEX], &stored, sizeof stored))
+    if (!memory_file_read(memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &segments, 8) ||
+        !memory_file_read(memory, segments + index / SEGMENT * 8, &segment, 8) ||
+        !memory_file_read(memory, segment + index % SEGMENT * 8, at, 8) || !memory_file_read(memory, *at + l->off[OTP_ATOM_INDEX], &stored, sizeof stored))
         return -EFAULT;
     return stored == index ? 0 : -ENOENT;
 }
 
-int otp_atoms_read(const struct otp_layout *l, int memory, uint32_t index, char *out)
+int otp_atoms_read(const struct otp_layout *l, const struct memory_file *memory, uint32_t index, char *out)
 {
     char head[MAX_HEAD], bytes[OTP_ATOM_BYTES];
     struct name name;
     uint64_t atom;
     int err = head_size(l) ? find_atom(l, memory, index, &atom) : -EFAULT;
 
-    if (err || !memory_read_file(memory, atom, head, head_size(l)))
+    if (err || !memory_file_read(memory, atom, head, head_size(l)))
         return err ? err : -EFAULT;
     name = parse_head(l, head);
     if (!read_bytes(l, memory, &name, bytes))
@@ -143,17 +140,6 @@ int otp_atoms_read(const struct otp_layout *l, int memory, uint32_t index, char 
 }
 
 /* ---- the table */
-
-/* Many pieces at once, each to its place in `local`. Returns how many of the first came whole. */
-static size_t read_pieces(const struct otp_atoms *a, const struct iovec *local, const struct iovec *remote, size_t n)
-{
-    ssize_t got = process_vm_readv((pid_t)a->layout->vm, local, n, remote, n, 0);
-    size_t whole = 0;
-
-    for (; whole < n && got >= (ssize_t)local[whole].iov_len; whole++)
-        got -= (ssize_t)local[whole].iov_len;
-    return whole;
-}
 
 static char *make_text(const char *bytes, size_t length)
 {
@@ -170,43 +156,47 @@ static char *make_text(const char *bytes, size_t length)
 
 /* What is read of `n` atoms of one segment. */
 struct batch {
-    struct iovec local[SEGMENT], remote[SEGMENT];
+    struct memory_piece pieces[SEGMENT];
     struct name names[SEGMENT];
     char heads[SEGMENT][MAX_HEAD];
     char bytes[SEGMENT][MAX_BITS + SHORT_NAME];
 };
 
+/* One of an erlvm does not say which it is. */
+static bool has_index(const struct otp_layout *l, const char head[MAX_HEAD], uint32_t index)
+{
+    uint32_t stored = index;
+
+    if (!l->is_ours && l->off[OTP_ATOM_INDEX] + sizeof stored <= head_size(l))
+        memcpy(&stored, head + l->off[OTP_ATOM_INDEX], sizeof stored);
+    return stored == index;
+}
+
 static void read_heads(const struct otp_atoms *a, struct batch *b, const uint64_t *pointers, size_t n)
 {
-    size_t size = head_size(a->layout), whole;
-
-    for (size_t i = 0; i < n; i++) {
-        b->local[i] = (struct iovec){b->heads[i], size};
-        b->remote[i] = (struct iovec){(void *)(uintptr_t)pointers[i], size};
-    }
-    whole = read_pieces(a, b->local, b->remote, n);
-    for (size_t i = 0; i < n; i++) {
-        bool read = i < whole || memory_read_file(a->memory, pointers[i], b->heads[i], size);
-
-        b->names[i] = read ? parse_head(a->layout, b->heads[i]) : (struct name){0, SIZE_MAX};
-    }
+    for (size_t i = 0; i < n; i++)
+        b->pieces[i] = (struct memory_piece){.address = pointers[i], .out = b->heads[i], .size = head_size(a->layout)};
+    memory_file_read_many(a->memory, b->pieces, n);
+    for (size_t i = 0; i < n; i++)
+        b->names[i] = b->pieces[i].read && has_index(a->layout, b->heads[i], (uint32_t)(a->n + i))
+                          ? parse_head(a->layout, b->heads[i])
+                          : (struct name){0, SIZE_MAX};
 }
 
 /* Names that are short, as nearly all are; the others are read when they are asked for. */
 static void read_names(const struct otp_atoms *a, struct batch *b, char **texts, size_t n)
 {
-    size_t data = in_binary(a->layout) ? a->layout->off[OTP_HEAP_BITS_DATA] : 0, whole;
+    size_t data = in_binary(a->layout) ? a->layout->off[OTP_HEAP_BITS_DATA] : 0;
 
     data = data <= MAX_BITS ? data : 0;
+    for (size_t i = 0; i < n; i++)
+        b->pieces[i] = (struct memory_piece){
+            .address = b->names[i].at, .out = b->bytes[i],
+            .size = b->names[i].length <= SHORT_NAME ? data + b->names[i].length : 0};
+    memory_file_read_many(a->memory, b->pieces, n);
     for (size_t i = 0; i < n; i++) {
-        size_t size = b->names[i].length <= SHORT_NAME ? data + b->names[i].length : 0;
-
-        b->local[i] = (struct iovec){b->bytes[i], size};
-        b->remote[i] = (struct iovec){(void *)(uintptr_t)b->names[i].at, size};
-    }
-    whole = read_pieces(a, b->local, b->remote, n);
-    for (size_t i = 0; i < n; i++) {
-        bool came = i < whole && b->names[i].length <= SHORT_NAME && (!data || (b->bytes[i][0] & 0x3f) == TAG_HEAP_BITS);
+        bool came = b->pieces[i].read && b->names[i].length <= SHORT_NAME &&
+                    (!data || (b->bytes[i][0] & 0x3f) == TAG_HEAP_BITS);
 
         texts[i] = came ? make_text(b->bytes[i] + data, b->names[i].length) : NULL;
     }
@@ -224,8 +214,8 @@ static int read_segment(struct otp_atoms *a, struct batch *b, uint64_t table, ui
             return -EFAULT;
         for (size_t i = 0; i < n; i++)
             pointers[i] = segment + i * a->layout->ours.atom_bytes;
-    } else if (!memory_read_file(a->memory, table + a->n / SEGMENT * sizeof segment, &segment, sizeof segment) ||
-               !memory_read_file(a->memory, segment + first * sizeof *pointers, pointers, n * sizeof *pointers)) {
+    } else if (!memory_file_read(a->memory, table + a->n / SEGMENT * sizeof segment, &segment, sizeof segment) ||
+               !memory_file_read(a->memory, segment + first * sizeof *pointers, pointers, n * sizeof *pointers)) {
         return -EFAULT;
     }
     read_heads(a, b, pointers, n);
@@ -244,8 +234,8 @@ static int read_new(struct otp_atoms *a)
     char **texts;
     int err = 0;
 
-    if (!head_size(l) || !memory_read_file(a->memory, l->atoms + l->off[OTP_INDEX_ENTRIES], &entries, sizeof entries) ||
-        !memory_read_file(a->memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &table, sizeof table))
+    if (!head_size(l) || !memory_file_read(a->memory, l->atoms + l->off[OTP_INDEX_ENTRIES], &entries, sizeof entries) ||
+        !memory_file_read(a->memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &table, sizeof table))
         return -EFAULT;
     if (entries > MAX_ATOMS || entries <= a->n)
         return entries > MAX_ATOMS ? -E2BIG : 0;
@@ -260,7 +250,7 @@ static int read_new(struct otp_atoms *a)
     return err;
 }
 
-int otp_atoms_new(const struct otp_layout *layout, int memory, struct otp_atoms **out)
+int otp_atoms_new(const struct otp_layout *layout, const struct memory_file *memory, struct otp_atoms **out)
 {
     struct otp_atoms *a = calloc(1, sizeof *a);
     int err;

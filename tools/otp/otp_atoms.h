@@ -11,16 +11,17 @@
 #include <stddef.h>
 
 #include "otp_user.h"
+#include "target/memory_file.h"
 
 enum { OTP_ATOM_BYTES = 1020, OTP_ATOM_TEXT = 2 * OTP_ATOM_BYTES + 1 }; /* 255 characters, and what their text may take */
 
 struct otp_atoms;
 
 /*
- * `memory`: /proc/PID/mem; it and the layout stay the caller's. Reads all there are. Owns: otp_atoms_free frees. Fails:
+ * The memory and the layout stay the caller's. Reads all there are. Owns: otp_atoms_free frees. Fails:
  * -errno. No message.
  */
-int otp_atoms_new(const struct otp_layout *layout, int memory, struct otp_atoms **out);
+int otp_atoms_new(const struct otp_layout *layout, const struct memory_file *memory, struct otp_atoms **out);
 void otp_atoms_free(struct otp_atoms *atoms);
 /* The text of an atom, those too that came since; NULL when it cannot be read. Good until the table is freed. */
 const char *otp_atoms_text(struct otp_atoms *atoms, uint64_t index);
@@ -31,6 +32,6 @@ size_t otp_atoms_count(const struct otp_atoms *atoms);
 /* The index of an atom that was there when it was last read, WIRE_NO_ATOM when there is none. */
 uint64_t otp_atoms_find(const struct otp_atoms *atoms, const char *text);
 /* One atom, alone: its text in `out`, of OTP_ATOM_TEXT bytes. Fails: -errno. */
-int otp_atoms_read(const struct otp_layout *layout, int memory, uint32_t index, char *out);
+int otp_atoms_read(const struct otp_layout *layout, const struct memory_file *memory, uint32_t index, char *out);
 
 #endif

@@ -59,7 +59,7 @@ const uint16_t *otp_layout_find(uint32_t release, bool jit, bool notes)
 /* ---- reading */
 
 struct check {
-    int memory; /* of the target */
+    struct memory_file *memory; /* of the target */
     const struct otp_layout *layout;
     uint32_t natoms;
     uint32_t max, lines; /* of the process table: slots, cache lines */
@@ -87,7 +87,7 @@ static int too_early(struct check *c, const char *what)
 
 static bool read_memory(const struct check *c, uint64_t address, void *out, size_t size)
 {
-    return memory_read_file(c->memory, address, out, size);
+    return memory_file_read(c->memory, address, out, size);
 }
 
 /* A member of `size` bytes at most 8, zero-extended. */
@@ -293,12 +293,6 @@ static bool has_state(const struct check *c, const struct process *p, enum otp_f
     return member(c, p, OTP_PROC_STATE, 4) >> (c->layout->off[bit] & 31) & 1;
 }
 
-/* Where in the table the process with this id must be. */
-static uint64_t slot_of(const struct check *c, uint64_t id)
-{
-    return c->layout->packing.pix_mask ? id >> 4 & c->layout->packing.pix_mask : id >> 32;
-}
-
 enum reading { RESTS, BUSY, GONE };
 
 /* Reads what stands in a slot until two readings agree, so that nothing of it moves while it is judged. */
@@ -401,7 +395,7 @@ static int check_slot(struct check *c, uint64_t slot, uint64_t number)
         if (read_process(c, slot, &p) != RESTS)
             return 0;
         id = member(c, &p, OTP_PROC_ID, 8);
-        if ((id & 0xf) != OTP_TAG_PID || slot_of(c, id) != slot)
+        if ((id & 0xf) != OTP_TAG_PID || otp_slot_of(c->layout, id) != slot)
             err = doubt(c, "the id of a process does not decode to its place in the table");
         else
             err = check_resting(c, &p, number);
@@ -594,9 +588,9 @@ int otp_check_ports(int pid, struct otp_layout *layout, char *why, size_t size)
     struct table t;
     int err;
 
-    c.memory = memory_open_file(pid);
-    if (c.memory < 0)
-        return doubt(&c, "its memory cannot be read: %s", rights_explain(c.memory));
+    err = memory_file_open(pid, &c.memory);
+    if (err)
+        return doubt(&c, "its memory cannot be read: %s", rights_explain(err));
     err = read_table(&c, layout->ports, "ports", &t);
     if (!err && (!t.count || !count_atoms(&c)))
         err = too_early(&c, "its ports are");
@@ -607,7 +601,7 @@ int otp_check_ports(int pid, struct otp_layout *layout, char *why, size_t size)
         layout->port_packing = packing_of(&t.packing, t.mask);
         err = check_open_ports(&c, &t);
     }
-    memory_close_file(c.memory);
+    memory_file_close(c.memory);
     return err;
 }
 
@@ -616,9 +610,9 @@ int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char 
     struct check c = {.layout = layout, .why = why, .size = size};
     int err;
 
-    c.memory = memory_open_file(pid);
-    if (c.memory < 0) {
-        err = c.memory == -ENOENT ? -ESRCH : c.memory;
+    err = memory_file_open(pid, &c.memory);
+    if (err) {
+        err = err == -ENOENT ? -ESRCH : err;
         snprintf(why, size, "its memory cannot be read: %s", rights_explain(err));
         return err;
     }
@@ -631,6 +625,6 @@ int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char 
         err = check_init(&c);
     if (!err)
         err = check_processes(&c);
-    memory_close_file(c.memory);
+    memory_file_close(c.memory);
     return err;
 }

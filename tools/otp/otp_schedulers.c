@@ -14,7 +14,7 @@
 enum { MAX_SCHEDULERS = 4096, MAX_DATA = 64 << 20, ALIGNMENT = 64, NTYPES = 3 };
 
 struct search {
-    int memory;
+    const struct memory_file *memory;
     const struct otp_layout *layout;
     struct otp_scheduler *found;
     size_t n;
@@ -23,7 +23,7 @@ struct search {
 
 static int read_at(const struct search *s, uint64_t address, void *out, size_t size)
 {
-    return memory_read_file(s->memory, address, out, size) ? 0 : -EFAULT;
+    return memory_file_read(s->memory, address, out, size) ? 0 : -EFAULT;
 }
 
 static bool is_thread(const struct search *s, uint64_t thread)
@@ -91,7 +91,7 @@ static int search_segment(struct search *s, const struct otp_segment *segment)
     return err;
 }
 
-int otp_schedulers_find(int memory, const struct otp_image *image, const struct otp_layout *layout, struct otp_scheduler **out,
+int otp_schedulers_find(const struct memory_file *memory, const struct otp_image *image, const struct otp_layout *layout, struct otp_scheduler **out,
                         size_t *n)
 {
     struct search s = {.memory = memory, .layout = layout};

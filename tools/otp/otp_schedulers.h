@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "target/memory_file.h"
 #include "target/otp_image.h"
 #include "otp_user.h"
 
@@ -21,10 +22,10 @@ struct otp_scheduler {
 };
 
 /*
- * `memory`: of the process's /proc/PID/mem. Owns: the caller frees *out.
+ * Owns: the caller frees *out.
  * Fails: -ENOENT when there is no normal scheduler, -ENOMEM. No message.
  */
-int otp_schedulers_find(int memory, const struct otp_image *image, const struct otp_layout *layout, struct otp_scheduler **out,
+int otp_schedulers_find(const struct memory_file *memory, const struct otp_image *image, const struct otp_layout *layout, struct otp_scheduler **out,
                         size_t *n);
 
 #endif

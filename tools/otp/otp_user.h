@@ -7,4 +7,10 @@
 
 #include "../../bpf/otp.h"
 
+/* Where in the process table the process with this pid, a term, must be. */
+static inline __u64 otp_slot_of(const struct otp_layout *layout, __u64 pid)
+{
+    return layout->packing.pix_mask ? pid >> 4 & layout->packing.pix_mask : pid >> 32;
+}
+
 #endif

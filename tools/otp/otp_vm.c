@@ -17,10 +17,10 @@
 
 static bool read_memory(int pid, uint64_t address, void *out, size_t size)
 {
-    int fd = memory_open_file(pid);
-    bool whole = fd >= 0 && memory_read_file(fd, address, out, size);
+    struct memory_file *file = NULL;
+    bool whole = !memory_file_open(pid, &file) && memory_file_read(file, address, out, size);
 
-    memory_close_file(fd);
+    memory_file_close(file);
     return whole;
 }
 

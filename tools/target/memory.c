@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Invariant: a slot's bytes are of its page, read in the moment that it names; a page that could not be read has none.
- * Source: proc(5) for /proc/PID/mem and /proc/PID/maps.
+ * Source: proc(5) for /proc/PID/maps.
  */
 #include "memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 
@@ -26,7 +21,8 @@ struct slot {
 };
 
 struct memory {
-    int pid, fd;
+    int pid; /* 0: none runs */
+    struct memory_file *file;
     uint64_t moment, moment_ns; /* the moment's number, and when it began */
     struct slot slots[SLOTS];
     unsigned char (*bytes)[PAGE]; /* of the slots */
@@ -35,87 +31,30 @@ struct memory {
     uint64_t mappings_ns; /* when they were read; 0: never */
 };
 
-/*
- * A process of another user has a file of memory that is not ours to open but with CAP_DAC_READ_SEARCH. For a system
- * call CAP_SYS_PTRACE is enough: "descriptors" beyond those that there are stand for that of a process (pidfd_open)
- * that is read so.
- */
-enum { BY_CALL = 1 << 30 };
-
-/* 0: it has ended. Source: proc(5), fdinfo of a pidfd. */
-static int pid_of(int process)
-{
-    char path[64], line[128];
-    int pid = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", process);
-    file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file) && sscanf(line, "Pid: %d", &pid) != 1)
-        ;
-    if (file)
-        fclose(file);
-    return pid > 0 ? pid : 0;
-}
-
-/* The call takes a process id, which is another's soon after the process ended: it had not when we are done. */
-static ssize_t call_for(int process, uint64_t address, void *out, size_t size)
-{
-    struct iovec local = {out, size}, remote = {(void *)(uintptr_t)address, size};
-    struct pollfd ended = {process, POLLIN, 0};
-    int pid = pid_of(process);
-    ssize_t n = pid ? process_vm_readv(pid, &local, 1, &remote, 1, 0) : -1;
-    int err = pid ? errno : ESRCH;
-    bool lived = !poll(&ended, 1, 0);
-
-    errno = lived ? err : ESRCH;
-    return lived ? n : -1;
-}
-
-static int open_for_calls(int pid)
-{
-    int process = pidfd_open(pid, 0);
-    char byte;
-
-    /* nothing is at 0, but it may be asked for */
-    if (process >= 0 && call_for(process, 0, &byte, 1) < 0 && errno == EFAULT)
-        return BY_CALL | process;
-    if (process >= 0)
-        close(process);
-    return -EACCES;
-}
-
-int memory_open_file(int pid)
-{
-    char path[64];
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/%d/mem", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == EACCES ? open_for_calls(pid) : -errno;
-    return fd;
-}
-
-void memory_close_file(int file)
-{
-    if (file >= 0)
-        close(file & ~BY_CALL);
-}
-
 int memory_open(int pid, struct memory **out)
+{
+    struct memory_file *file;
+    int err = memory_file_open(pid, &file);
+
+    if (!err)
+        err = memory_new(file, out);
+    if (!err)
+        (*out)->pid = pid;
+    return err;
+}
+
+int memory_new(struct memory_file *file, struct memory **out)
 {
     struct memory *m = calloc(1, sizeof *m);
 
-    if (!m)
+    if (m) {
+        *m = (struct memory){.file = file, .moment = 1, .moment_ns = clock_ns(CLOCK_MONOTONIC)};
+        m->bytes = calloc(SLOTS, PAGE);
+    }
+    if (!m || !m->bytes) {
+        memory_file_close(file);
+        free(m);
         return -ENOMEM;
-    *m = (struct memory){.pid = pid, .fd = memory_open_file(pid), .moment = 1, .moment_ns = clock_ns(CLOCK_MONOTONIC)};
-    m->bytes = m->fd < 0 ? NULL : calloc(SLOTS, PAGE);
-    if (!m->bytes) {
-        int err = m->fd < 0 ? m->fd : -ENOMEM;
-
-        memory_close(m);
-        return err;
     }
     *out = m;
     return 0;
@@ -125,7 +64,7 @@ void memory_close(struct memory *m)
 {
     if (!m)
         return;
-    memory_close_file(m->fd);
+    memory_file_close(m->file);
     free(m->bytes);
     free(m->mappings);
     free(m);
@@ -144,30 +83,12 @@ uint64_t memory_moment(const struct memory *m)
     return m->moment;
 }
 
-int memory_file(const struct memory *m)
+const struct memory_file *memory_file(const struct memory *m)
 {
-    return m->fd;
+    return m->file;
 }
 
 /* ---- bytes */
-
-static int read_bytes(int file, uint64_t address, void *out, size_t size, size_t *got)
-{
-    ssize_t n = 0;
-
-    if (address <= INT64_MAX)
-        n = file >= BY_CALL ? call_for(file & ~BY_CALL, address, out, size) : pread(file, out, size, (off_t)address);
-    *got = n > 0 ? (size_t)n : 0;
-    return n > 0 ? 0 : -EFAULT;
-}
-
-bool memory_read_file(int file, uint64_t address, void *out, size_t size)
-{
-    size_t got;
-
-    read_bytes(file, address, out, size, &got);
-    return got == size;
-}
 
 /* The slot of a page, filled. */
 static const struct slot *fill_slot(struct memory *m, uint64_t page)
@@ -177,7 +98,7 @@ static const struct slot *fill_slot(struct memory *m, uint64_t page)
 
     if (slot->page != page || slot->moment != m->moment) {
         *slot = (struct slot){.page = page, .moment = m->moment};
-        read_bytes(m->fd, page << PAGE_BITS, m->bytes[i], PAGE, &slot->size);
+        slot->size = memory_file_read_some(m->file, page << PAGE_BITS, m->bytes[i], PAGE);
     }
     return slot;
 }
@@ -187,7 +108,7 @@ int memory_read(struct memory *m, uint64_t address, void *out, size_t size)
     size_t got;
 
     if (size > DIRECT)
-        return memory_read_file(m->fd, address, out, size) ? 0 : -EFAULT;
+        return memory_file_read(m->file, address, out, size) ? 0 : -EFAULT;
     for (size_t done = 0; done < size; done += got) {
         const struct slot *slot = fill_slot(m, (address + done) >> PAGE_BITS);
         size_t at = (address + done) % PAGE;
@@ -265,8 +186,12 @@ static int read_mappings(struct memory *m)
 {
     struct mappings found = {.all = m->mappings, .room = m->nmappings};
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    int err = memory_each_mapping(m->pid, keep_mapping, &found);
+    int err = 0;
 
+    if (m->pid)
+        err = memory_each_mapping(m->pid, keep_mapping, &found);
+    else
+        memory_file_each_mapping(m->file, keep_mapping, &found);
     m->mappings = found.all;
     if (err)
         return err;
