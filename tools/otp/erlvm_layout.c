@@ -233,22 +233,42 @@ void erlvm_layout_fill(const struct erlvm_layout *l, struct otp_layout *out)
         {OTP_PROC_PARENT, ERLVM_PROC_PARENT},
         {OTP_PROC_STATE, ERLVM_PROC_STATE},
         {OTP_PROC_SIZE, ERLVM_PROC_SIZE},
+        {OTP_PROC_ARGS, ERLVM_PROC_X},
+        {OTP_PROC_REDS, ERLVM_PROC_REDS},
+        {OTP_PROC_OLD_HEAP, ERLVM_PROC_OLD_START},
+        {OTP_PROC_OLD_HEND, ERLVM_PROC_OLD_END},
+        {OTP_PROC_FRAGMENTS, ERLVM_PROC_FRAGMENTS},
+        {OTP_PROC_BINARIES, ERLVM_PROC_BINARIES},
+        {OTP_PROC_OLD_BINARIES, ERLVM_PROC_OLD_BINARIES},
         {OTP_PTAB_TAB, ERLVM_PROCS_SLOTS},
         {OTP_PTAB_MAX, ERLVM_PROCS_LIMIT},
         {OTP_PTAB_COUNT, ERLVM_PROCS_LIVING},
         {OTP_INDEX_ENTRIES, ERLVM_ATOMS_COUNT},
+        {OTP_INDEX_LIMIT, ERLVM_ATOMS_LIMIT},
         {OTP_ATOM_LEN, ERLVM_ATOM_BYTES},
         {OTP_ATOM_NAME, ERLVM_ATOM_TEXT},
         {OTP_SCHED_CURRENT, ERLVM_SCHED_CURRENT},
+        {OTP_SCHED_NO, ERLVM_SCHED_ID},
+        {OTP_SCHED_REDS, ERLVM_SCHED_REDS},
+        {OTP_SCHED_QUEUE, ERLVM_SCHED_QUEUE},
+        {OTP_QUEUE_LEN, ERLVM_QUEUE_LENGTH},
     };
-    uint32_t exiting = l->numbers[ERLVM_PROC_EXITING];
+    static const struct {
+        enum otp_field to;
+        enum erlvm_field from;
+    } bits[] = {
+        {OTP_STATE_EXITING, ERLVM_PROC_EXITING}, {OTP_STATE_SUSPENDED, ERLVM_PROC_SUSPENDED},
+        {OTP_STATE_RUNNING, ERLVM_PROC_RUNNING}, {OTP_STATE_DIRTY, ERLVM_PROC_DIRTY},
+        {OTP_STATE_ACTIVE, ERLVM_PROC_RUNNABLE},
+    };
 
     for (size_t i = 0; i < OTP_NFIELDS; i++)
         out->off[i] = OTP_NOWHERE;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         out->off[same[i].to] = (uint16_t)l->numbers[same[i].from];
     out->off[OTP_INDEX_SEGMENTS] = 0; /* atoms_at */
-    out->off[OTP_STATE_EXITING] = (uint16_t)(exiting ? __builtin_ctz(exiting) : 0);
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        out->off[bits[i].to] = (uint16_t)__builtin_ctz(l->numbers[bits[i].from] | 1u << 31);
     out->packing = (struct otp_packing){.data_mask = ~0ull >> 4, .number_bits = 28};
     out->procs = l->roots[LAYOUT_ROOM_PROCESSES];
     out->atoms = l->roots[LAYOUT_ROOM_ATOMS];

@@ -24,6 +24,7 @@ extern "C" {
 #if OTP_RELEASE < 27
 typedef ErlHeapBin ErlHeapBits;
 struct ErlSubBits {};
+struct ErtsNonMsgSignal {};
 #endif
 
 enum { NOWHERE = 0xffff };

@@ -272,6 +272,13 @@ const char *names_atom(struct names *names, uint32_t vm, uint64_t index)
     return find_atom(find_vm(names, vm), index);
 }
 
+size_t names_atoms(struct names *names, uint32_t vm)
+{
+    struct vm *found = find_vm(names, vm);
+
+    return found ? otp_atoms_count(found->atoms) : 0;
+}
+
 void names_see(struct names *names, uint32_t vm, const struct wire_name *name)
 {
     char text[WIRE_NAME_BYTES];

@@ -47,6 +47,9 @@ const char *names_text(struct names *names, uint32_t vm, const struct wire_name 
  */
 const char *names_atom(struct names *names, uint32_t vm, uint64_t index);
 
+/* How many atoms there were when they were last read; 0: of no VM that was added. */
+size_t names_atoms(struct names *names, uint32_t vm);
+
 /*
  * What held the address when the VM's code had been purged so often, as of otp_code_find, and as text: a function's
  * name, "(shared code)", "(unknown code)"; the address when it fails. `buf` has room for a name (WIRE_NAME_BYTES is

@@ -275,6 +275,7 @@ static void sweep_off_heap(struct gc *gc, const Term *new_start)
 	*old_end = gc->major ? NULL : h->old_off_heap;
 	h->off_heap = young;
 	h->old_off_heap = old;
+	h->young_binary_words = gc->young_binary_words;
 	if (!gc->major) {
 		h->force_major |= h->old_binary_words > h->binary_limit_words;
 		return;

@@ -33,6 +33,7 @@ struct heap {
 	size_t fragment_words; /* used words in fragments */
 	size_t binary_words; /* sizes of the off-heap binaries taken since the last collection */
 	size_t old_binary_words; /* sizes of the old generation's */
+	size_t young_binary_words; /* sizes of those that the last collection left outside of it */
 	size_t binary_limit_words; /* above it wants_gc is set */
 	size_t binary_min_words; /* min_bin_vheap_size: what that limit begins with */
 	Term *old_start, *old_top, *old_end; /* NULL without an old generation */

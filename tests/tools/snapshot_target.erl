@@ -1,0 +1,75 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% A node whose processes are known, for who reads them from outside. It says what it is, then what each process is, as
+%% process_info/2 has it, a line each, and stays until it is told to end; "more" begins and ends processes all the time.
+-module(snapshot_target).
+-export([main/0, wait/1, woken/0, init/1, hold/2, main/1]).
+
+-define(MESSAGES, 997).
+
+main() -> main(100).
+
+main(Idle) ->
+    Main = self(),
+    register(box, spawn(fun() -> receive never -> ok end end)),
+    register(off_box, spawn_opt(fun() -> receive never -> ok end end, [{message_queue_data, off_heap}])),
+    [box ! {message, N} || N <- lists:seq(1, ?MESSAGES)],
+    [off_box ! <<N:1024>> || N <- lists:seq(1, 503)],
+    register(sleeper, spawn(fun() -> erlang:hibernate(?MODULE, woken, []) end)),
+    register(holder, spawn(?MODULE, hold, [Main, 10])),
+    receive held -> ok end,
+    register(frozen, spawn(?MODULE, wait, [1])),
+    [spawn(?MODULE, wait, [N]) || N <- lists:seq(1, Idle)],
+    proc_lib:start(?MODULE, init, [Main]),
+    register(spinner, spawn(fun spin/0)),
+    timer:sleep(200),
+    true = erlang:suspend_process(whereis(frozen)),
+    io:format("node ~s ~b~n", [os:getpid(), length(processes())]),
+    [say(P) || P <- processes(), P =/= self(), P =/= whereis(spinner)],
+    [frozen ! {message, N} || N <- lists:seq(1, 89)], % it does not take them
+    io:format("atoms ~b~n", [erlang:system_info(atom_count)]),
+    io:format("ready~n"),
+    stay().
+
+%% What it is does not change by asking: it rests. Words of both heaps and of what stands outside of them.
+say(P) ->
+    Items = [message_queue_len, reductions, status, registered_name, current_function, garbage_collection_info],
+    case process_info(P, Items) of
+        [{_, Messages}, {_, Reductions}, {_, Status}, {_, Name}, {_, {M, F, A}}, {_, GC}] ->
+            io:format("process ~s ~b ~b ~b ~b ~b ~b ~s ~p ~p:~p/~b~n",
+                      [pid_to_list(P), Messages, Reductions] ++
+                      [proplists:get_value(Key, GC) || Key <- [heap_block_size, old_heap_block_size, mbuf_size]] ++
+                      [proplists:get_value(bin_vheap_size, GC) + proplists:get_value(bin_old_vheap_size, GC), Status,
+                       case Name of [] -> nobody; _ -> Name end, M, F, A]);
+        undefined ->
+            ok
+    end.
+
+stay() ->
+    case io:get_line("") of
+        "more\n" -> spawn(fun churn/0), io:format("more~n"), stay();
+        "die\n" -> erlang:halt(0, [{flush, false}]);
+        _ -> erlang:halt(0)
+    end.
+
+wait(N) -> receive {stop, N} -> ok end.
+
+woken() -> receive never -> ok end.
+
+spin() -> spin().
+
+%% 23 binaries of 100 kB outside of its heap.
+hold(Main, _) ->
+    Held = [binary:copy(<<N>>, 100000) || N <- lists:seq(1, 23)],
+    garbage_collect(),
+    Main ! held,
+    receive never -> Held end.
+
+init(Main) ->
+    proc_lib:init_ack(Main, {ok, self()}),
+    receive never -> ok end.
+
+%% 30 are born and 30 end, all the time.
+churn() ->
+    Pids = [spawn(?MODULE, wait, [0]) || _ <- lists:seq(1, 30)],
+    [P ! {stop, 0} || P <- Pids],
+    churn().

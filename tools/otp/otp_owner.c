@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: what is read of a VM is bounded before it is followed: a dictionary that lies costs a bounded time. */
+#include "otp_owner.h"
+
+#include <string.h>
+
+#include "names.h"
+#include "otp_registered.h"
+
+enum { MAX_PAIRS = 4096, MAX_CHAIN = 64, ALL_PAIRS = 1 << 22, ATOM_SHIFT = 6, SMALL_SHIFT = 4 };
+
+static bool read_member(const struct otp_owner *r, uint64_t base, enum otp_field field, void *out, size_t size)
+{
+    return !memory_read(r->memory, base + r->layout->off[field], out, size);
+}
+
+static bool is_atom(uint64_t term)
+{
+    return (term & 0x3f) == OTP_TAG_ATOM;
+}
+
+/* The elements of a tuple of three. */
+static bool read_triple(const struct otp_owner *r, uint64_t term, uint64_t elements[3])
+{
+    uint64_t tuple[4];
+
+    if ((term & 3) != OTP_TAG_BOXED || memory_read(r->memory, term & ~7ull, tuple, sizeof tuple) || tuple[0] != 3 << 6)
+        return false;
+    memcpy(elements, tuple + 1, 3 * sizeof *elements);
+    return true;
+}
+
+/* What proc_lib is to do in the process, as it says in its dictionary: module, function and arity. */
+static bool read_proc_lib_of_ours(struct otp_owner *r, uint64_t process, uint64_t call[3])
+{
+    uint64_t dict, pair[2];
+    uint32_t room;
+
+    if (!read_member(r, process, OTP_PROC_DICTIONARY, &dict, sizeof dict) || !dict ||
+        memory_read(r->memory, dict + r->ours->numbers[ERLVM_DICT_ROOM], &room, sizeof room))
+        return false;
+    for (uint32_t i = 0; i < room && i < MAX_PAIRS && r->pairs < ALL_PAIRS; i++, r->pairs++) {
+        if (memory_read(r->memory, dict + r->ours->numbers[ERLVM_DICT_PAIRS] + i * sizeof pair, pair, sizeof pair))
+            return false;
+        if (pair[0] == r->initial_call)
+            return read_triple(r, pair[1], call) && is_atom(call[0]) && is_atom(call[1]);
+    }
+    return false;
+}
+
+/* As of a ProcDict: linear hashing; a slot is a pair {key, value}, a list of pairs, or nil. Source:
+ * bpf/otp_call.bpf.h. */
+struct dict {
+    uint32_t mask, used, size, split;
+    uint64_t n;
+};
+
+static bool read_pair(const struct otp_owner *r, uint64_t term, uint64_t *value)
+{
+    uint64_t tuple[3];
+
+    if ((term & 3) != OTP_TAG_BOXED || memory_read(r->memory, term & ~7ull, tuple, sizeof tuple) ||
+        tuple[0] != 2 << 6 ||
+        tuple[1] != r->initial_call)
+        return false;
+    *value = tuple[2];
+    return true;
+}
+
+static bool read_proc_lib_of_stock(struct otp_owner *r, uint64_t process, uint64_t call[3])
+{
+    uint64_t at, slot, cell[2], value, index = r->initial_call >> ATOM_SHIFT;
+    struct dict dict;
+
+    if (!read_member(r, process, OTP_PROC_DICTIONARY, &at, sizeof at) || !at ||
+        memory_read(r->memory, at, &dict, sizeof dict))
+        return false;
+    index &= dict.mask;
+    if (index >= dict.used)
+        index &= dict.mask >> 1;
+    if (memory_read(r->memory, at + sizeof dict + index * sizeof slot, &slot, sizeof slot))
+        return false;
+    for (uint32_t i = 0; i < MAX_CHAIN && (slot & 3) == OTP_TAG_LIST; i++) {
+        if (memory_read(r->memory, slot & ~7ull, cell, sizeof cell))
+            return false;
+        slot = cell[1];
+        if (read_pair(r, cell[0], &value))
+            return read_triple(r, value, call) && is_atom(call[0]) && is_atom(call[1]);
+    }
+    return read_pair(r, slot, &value) && read_triple(r, value, call) && is_atom(call[0]) && is_atom(call[1]);
+}
+
+static bool read_proc_lib(struct otp_owner *r, uint64_t process, uint64_t call[3])
+{
+    return r->ours ? read_proc_lib_of_ours(r, process, call) : read_proc_lib_of_stock(r, process, call);
+}
+
+static uint64_t find_atom(struct names *names, uint32_t vm, const char *text)
+{
+    return names_find_atom(names, vm, text) << ATOM_SHIFT | OTP_TAG_ATOM;
+}
+
+void otp_owner_init(struct otp_owner *r, const struct otp_layout *layout, const struct erlvm_layout *ours,
+                    struct names *names)
+{
+    *r = (struct otp_owner){.layout = layout,
+                            .ours = ours,
+                            .memory = names_memory(names, layout->vm),
+                            .proc_lib = find_atom(names, layout->vm, "proc_lib"),
+                            .init_p = find_atom(names, layout->vm, "init_p"),
+                            .initial_call = find_atom(names, layout->vm, "$initial_call")};
+}
+
+bool otp_owner_read(struct otp_owner *r, uint64_t process, struct wire_name *out)
+{
+    uint64_t registered, call[3], told[3];
+
+    if (!otp_registered_name(r->memory, r->layout, process, &registered))
+        registered = 0;
+    if (!read_member(r, process, OTP_PROC_INITIAL, call, sizeof call))
+        return false;
+    *out = (struct wire_name){.form = WIRE_REASON, .words = {WIRE_ATOM, registered >> ATOM_SHIFT, 0}};
+    if (is_atom(registered))
+        return true;
+    if (call[0] == r->proc_lib && call[1] == r->init_p && read_proc_lib(r, process, told)) {
+        memcpy(call, told, sizeof call);
+        call[2] >>= SMALL_SHIFT;
+    }
+    *out = (struct wire_name){.form = WIRE_MFA, .words = {call[0] >> ATOM_SHIFT, call[1] >> ATOM_SHIFT, call[2]}};
+    return is_atom(call[0]) && is_atom(call[1]) && call[2] <= 255;
+}

@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: a process that is told stood in its slot before and after it was read, both readings say the same pid, and
+ * that is the pid of the slot. Every number that is read is bounded before something is done so often.
+ */
+#include "snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "names.h"
+#include "otp_code.h"
+#include "otp_owner.h"
+#include "otp_registered.h"
+
+enum {
+    SLOTS = 8192, /* of the table, at once */
+    BATCH = 512,  /* processes, at once */
+    MAX_SLOTS = 1 << 27,
+    MAX_PROCESS = 4096, /* bytes */
+    MAX_SIGNALS = 256,  /* of a queue that are no messages */
+    BUFFERS = 64,       /* of messages in front of a queue: ERTS_PROC_SIG_INQ_BUFFERED_NR_OF_BUFFERS */
+    MAX_LIST = 256,
+    ATOM_SHIFT = 6,
+    NUMBER_MASK = 0xfffffff,
+};
+
+static const uint64_t MAX_COUNT = 1ull << 44; /* words, messages: no VM has so many */
+
+struct kind;
+
+struct snapshot {
+    const struct kind *kind;
+    const struct otp_layout *layout;
+    const struct erlvm_layout *ours; /* NULL: a stock emulator */
+    struct names *names;
+    struct memory *memory;
+    struct otp_owner owner;
+    size_t size; /* bytes of a process that are read: up to the last member that is asked for */
+};
+
+/* What differs between VMs. `p`: the bytes of a process. */
+struct kind {
+    /* The pid of the process, which stands in this slot. False: it is another's, or none. */
+    bool (*id)(const struct snapshot *s, const unsigned char *p, uint64_t slot, ev_id *out);
+    void (*messages)(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out);
+    uint64_t (*binaries)(const struct snapshot *s, const unsigned char *p);
+    bool (*hibernated)(const struct snapshot *s, const unsigned char *p);
+    /* How many slots may hold a process. */
+    bool (*slots)(const struct snapshot *s, uint64_t *out);
+    /* Where the process resumes that applies its argument registers; 0: not known. */
+    uint64_t (*apply)(const struct snapshot *s);
+};
+
+/* ---- members of a process */
+
+static uint64_t number_at(const unsigned char *p, size_t offset, size_t size)
+{
+    uint64_t number = 0;
+
+    if (offset + size <= MAX_PROCESS)
+        memcpy(&number, p + offset, size);
+    return number;
+}
+
+/* 0 when the build has it not. */
+static uint64_t member(const struct snapshot *s, const unsigned char *p, enum otp_field field)
+{
+    return number_at(p, s->layout->off[field], sizeof(uint64_t));
+}
+
+static bool has_bit(const struct snapshot *s, uint64_t flags, enum otp_field bit)
+{
+    return s->layout->off[bit] < 32 && flags >> s->layout->off[bit] & 1;
+}
+
+static uint32_t state_of(const struct snapshot *s, const unsigned char *p)
+{
+    return (uint32_t)member(s, p, OTP_PROC_STATE);
+}
+
+static bool read_at(const struct snapshot *s, uint64_t address, void *out, size_t size)
+{
+    return memory_file_read(memory_file(s->memory), address, out, size);
+}
+
+/* ---- a stock emulator */
+
+/* Number and serial of a pid: struct otp_packing. */
+static ev_id id_of_stock(const struct otp_layout *layout, uint64_t term)
+{
+    const struct otp_packing *p = &layout->packing;
+    uint64_t x = term >> 4, d;
+
+    d = (x & ~p->pix_mask) | (x >> (p->cl_shift & 63) & p->cl_mask) | (x & p->cli_mask) << (p->cli_shift & 63);
+    d &= p->data_mask;
+    return ev_id_of_pid((uint32_t)(d & ((1ull << (p->number_bits & 63)) - 1)), (uint32_t)(d >> (p->number_bits & 63)));
+}
+
+static bool read_id_of_stock(const struct snapshot *s, const unsigned char *p, uint64_t slot, ev_id *out)
+{
+    uint64_t id = member(s, p, OTP_PROC_ID);
+
+    if ((id & 0xf) != OTP_TAG_PID || otp_slot_of(s->layout, id) != slot || has_bit(s, state_of(s, p), OTP_STATE_FREE))
+        return false;
+    *out = id_of_stock(s->layout, id);
+    return true;
+}
+
+/*
+ * From OTP 27 on a signal that is no message says how many messages stand before it, and the queue how many behind the
+ * last. `at`: pointer to the pointer to the first. False: not all could be followed.
+ */
+static bool add_before_signals(const struct snapshot *s, uint64_t at, uint64_t *messages)
+{
+    const uint16_t *off = s->layout->off;
+    uint64_t signal, before;
+
+    for (int i = 0; at && off[OTP_SIGNAL_MESSAGES] != OTP_NOWHERE; i++) {
+        if (i == MAX_SIGNALS || !read_at(s, at, &signal, sizeof signal) ||
+            !read_at(s, signal + off[OTP_SIGNAL_MESSAGES], &before, sizeof before) ||
+            !read_at(s, signal + off[OTP_SIGNAL_NEXT], &at, sizeof at) || before > MAX_COUNT)
+            return false;
+        *messages += before;
+    }
+    return true;
+}
+
+/* Those of the queues in front of the outer one, which a process has that many send to at the same time. */
+static bool add_buffered(const struct snapshot *s, uint64_t buffers, uint64_t *messages)
+{
+    const uint16_t *off = s->layout->off;
+    uint16_t length = off[off[OTP_BUFFER_LEN] != OTP_NOWHERE ? OTP_BUFFER_LEN : OTP_BUFFER_MLEN];
+    uint64_t n;
+
+    for (uint64_t i = 0; buffers && length != OTP_NOWHERE && i < BUFFERS; i++) {
+        if (!read_at(s, buffers + i * off[OTP_BUFFER_SIZE] + length, &n, sizeof n) || n > MAX_COUNT)
+            return false;
+        *messages += n;
+    }
+    return true;
+}
+
+static void count_messages_of_stock(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out)
+{
+    static const enum otp_field lengths[] = {OTP_PROC_MQ_LEN, OTP_PROC_MIDDLE_LEN, OTP_PROC_SIG_LEN, OTP_PROC_OUTER_LEN,
+                                             OTP_PROC_OUTER_MLEN};
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        if (s->layout->off[lengths[i]] != OTP_NOWHERE)
+            sum = (int64_t)((uint64_t)sum + member(s, p, lengths[i]));
+    out->more = sum < 0; /* OTP 25, while process_info looks at it */
+    out->messages = sum < 0 ? 0 : (uint64_t)sum;
+    if (!add_before_signals(s, member(s, p, OTP_PROC_MIDDLE_SIGNALS), &out->messages) ||
+        !add_before_signals(s, member(s, p, OTP_PROC_OUTER_SIGNALS), &out->messages) ||
+        !add_buffered(s, member(s, p, OTP_PROC_BUFFERS), &out->messages))
+        out->more = true;
+}
+
+static uint64_t count_binaries_of_stock(const struct snapshot *s, const unsigned char *p)
+{
+    return member(s, p, OTP_PROC_BINARIES) + member(s, p, OTP_PROC_OLD_BINARIES);
+}
+
+static bool is_stock_hibernated(const struct snapshot *s, const unsigned char *p)
+{
+    return has_bit(s, (uint32_t)member(s, p, OTP_PROC_FLAGS), OTP_FLAG_HIBERNATED);
+}
+
+static bool read_slots_of_stock(const struct snapshot *s, uint64_t *out)
+{
+    uint32_t most;
+
+    if (!read_at(s, s->layout->procs + s->layout->off[OTP_PTAB_MAX], &most, sizeof most))
+        return false;
+    *out = most;
+    return true;
+}
+
+static uint64_t apply_of_stock(const struct snapshot *s)
+{
+    return s->layout->apply;
+}
+
+/* ---- an erlvm */
+
+/* Where a process is in the table tells its number. */
+static bool read_id_of_ours(const struct snapshot *s, const unsigned char *p, uint64_t slot, ev_id *out)
+{
+    uint64_t id = member(s, p, OTP_PROC_ID);
+
+    *out = ev_id_of_pid((uint32_t)slot, (uint32_t)(id >> 32));
+    return (id & 0xf) == OTP_TAG_PID && (id >> 4 & NUMBER_MASK) == slot;
+}
+
+static uint64_t own_member(const struct snapshot *s, const unsigned char *p, enum erlvm_field field, size_t size)
+{
+    return number_at(p, s->ours->numbers[field], size);
+}
+
+static void count_messages_of_ours(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out)
+{
+    out->messages = own_member(s, p, ERLVM_PROC_MESSAGES, 4) + own_member(s, p, ERLVM_PROC_INCOMING, 4);
+    out->more = false;
+}
+
+static uint64_t count_binaries_of_ours(const struct snapshot *s, const unsigned char *p)
+{
+    return own_member(s, p, ERLVM_PROC_BINARIES, 8) + own_member(s, p, ERLVM_PROC_YOUNG_BINARIES, 8) +
+           own_member(s, p, ERLVM_PROC_OLD_BINARIES, 8);
+}
+
+static bool is_own_hibernated(const struct snapshot *s, const unsigned char *p)
+{
+    return state_of(s, p) & s->ours->numbers[ERLVM_PROC_HIBERNATED];
+}
+
+static bool read_slots_of_ours(const struct snapshot *s, uint64_t *out)
+{
+    return read_at(s, s->layout->procs + s->ours->numbers[ERLVM_PROCS_USED], out, sizeof *out);
+}
+
+static uint64_t apply_of_ours(const struct snapshot *s)
+{
+    return s->ours->roots[LAYOUT_ROOM_STUBS] + s->ours->numbers[ERLVM_STUB_START];
+}
+
+static const struct kind stock = {read_id_of_stock,    count_messages_of_stock, count_binaries_of_stock,
+                                  is_stock_hibernated, read_slots_of_stock,     apply_of_stock};
+static const struct kind ours = {read_id_of_ours,   count_messages_of_ours, count_binaries_of_ours,
+                                 is_own_hibernated, read_slots_of_ours,     apply_of_ours};
+
+/* ---- rows */
+
+const char *snapshot_status_text(enum snapshot_status status)
+{
+    static const char *const texts[] = {
+        [SNAPSHOT_WAITING] = "waiting",     [SNAPSHOT_RUNNABLE] = "runnable",
+        [SNAPSHOT_RUNNING] = "running",     [SNAPSHOT_SUSPENDED] = "suspended",
+        [SNAPSHOT_COLLECTING] = "collecting", [SNAPSHOT_EXITING] = "exiting",
+    };
+
+    return (size_t)status < sizeof texts / sizeof *texts ? texts[status] : "?";
+}
+
+/* The first that holds says it. Source: erts_process_state2status of OTP. */
+static enum snapshot_status status_of(const struct snapshot *s, uint32_t state)
+{
+    static const struct {
+        enum otp_field bit;
+        enum snapshot_status status;
+    } rows[] = {
+        {OTP_STATE_EXITING, SNAPSHOT_EXITING},     {OTP_STATE_GC, SNAPSHOT_COLLECTING},
+        {OTP_STATE_SUSPENDED, SNAPSHOT_SUSPENDED}, {OTP_STATE_RUNNING, SNAPSHOT_RUNNING},
+        {OTP_STATE_SYS, SNAPSHOT_RUNNING},         {OTP_STATE_DIRTY, SNAPSHOT_RUNNING},
+        {OTP_STATE_DIRTY_SYS, SNAPSHOT_RUNNING},   {OTP_STATE_ACTIVE, SNAPSHOT_RUNNABLE},
+        {OTP_STATE_ACTIVE_SYS, SNAPSHOT_RUNNABLE}, {OTP_STATE_DIRTY_ACTIVE, SNAPSHOT_RUNNABLE},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (has_bit(s, state, rows[i].bit))
+            return rows[i].status;
+    return SNAPSHOT_WAITING;
+}
+
+/* From one address to another, in words; MAX_COUNT + 1: that makes no sense. */
+static uint64_t words_between(uint64_t start, uint64_t end)
+{
+    return end < start || start % 8 || end % 8 ? MAX_COUNT + 1 : (end - start) / 8;
+}
+
+static ev_id parent_of(const struct snapshot *s, const unsigned char *p)
+{
+    uint64_t term = member(s, p, OTP_PROC_PARENT);
+
+    if ((term & 0xf) != OTP_TAG_PID)
+        return 0;
+    return s->ours ? ev_id_of_pid((uint32_t)(term >> 4 & NUMBER_MASK), (uint32_t)(term >> 32))
+                   : id_of_stock(s->layout, term);
+}
+
+/* False: it makes no sense. */
+static bool fill_row(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out)
+{
+    uint32_t state = state_of(s, p);
+
+    out->status = status_of(s, state);
+    out->hibernated = s->kind->hibernated(s, p);
+    s->kind->messages(s, p, out);
+    out->heap_words = words_between(member(s, p, OTP_PROC_HEAP), member(s, p, OTP_PROC_HEND));
+    out->old_heap_words = words_between(member(s, p, OTP_PROC_OLD_HEAP), member(s, p, OTP_PROC_OLD_HEND));
+    out->fragment_words = member(s, p, OTP_PROC_FRAGMENTS);
+    out->binary_words = s->kind->binaries(s, p);
+    out->reductions = member(s, p, OTP_PROC_REDS);
+    out->parent = parent_of(s, p);
+    return out->messages <= MAX_COUNT && out->heap_words <= MAX_COUNT && out->old_heap_words <= MAX_COUNT &&
+           out->fragment_words <= MAX_COUNT && out->binary_words <= MAX_COUNT;
+}
+
+/* ---- all of them */
+
+struct walk {
+    struct snapshot *s;
+    int (*take)(void *ctx, const struct snapshot_process *process);
+    void *ctx;
+    struct snapshot_count count;
+    uint64_t table, invalid;
+    uint64_t slots[SLOTS], later[SLOTS];
+    struct memory_piece pieces[BATCH];
+    uint64_t at[BATCH]; /* the slot of each, from the first of `slots` on */
+    size_t n;
+    unsigned char first[BATCH][MAX_PROCESS], second[BATCH][MAX_PROCESS];
+};
+
+static void read_batch(struct walk *w, unsigned char (*to)[MAX_PROCESS])
+{
+    for (size_t i = 0; i < w->n; i++)
+        w->pieces[i] = (struct memory_piece){w->slots[w->at[i]], to[i], w->s->size, false};
+    memory_file_read_many(memory_file(w->s->memory), w->pieces, w->n);
+}
+
+static int take_process(struct walk *w, uint64_t slot, size_t i, bool stayed)
+{
+    const struct snapshot *s = w->s;
+    struct snapshot_process row = {.address = w->slots[w->at[i]]};
+    ev_id before;
+
+    if (!stayed || !w->pieces[i].read || !s->kind->id(s, w->second[i], slot, &row.id)) {
+        /* what is wrong twice, and stays, is not being made or freed */
+        bool lies = stayed && w->pieces[i].read && !memcmp(w->first[i], w->second[i], s->size) &&
+                    !has_bit(s, state_of(s, w->second[i]), OTP_STATE_FREE);
+
+        *(lies ? &w->count.unclear : &w->count.gone) += 1;
+        return 0;
+    }
+    row.moved = memcmp(w->first[i], w->second[i], s->size);
+    if (row.moved && (!s->kind->id(s, w->first[i], slot, &before) || before != row.id)) {
+        w->count.gone++;
+        return 0;
+    }
+    if (!fill_row(s, w->second[i], &row)) {
+        w->count.unclear++;
+        return 0;
+    }
+    w->count.told++;
+    return w->take(w->ctx, &row);
+}
+
+/* Reads what was put together, of slots from `base` on, and tells it. */
+static int take_batch(struct walk *w, uint64_t base)
+{
+    size_t from = w->n ? w->at[0] : 0, size = w->n ? (w->at[w->n - 1] - from + 1) * sizeof *w->slots : 0;
+    bool table;
+    int err = 0;
+
+    read_batch(w, w->first);
+    read_batch(w, w->second);
+    table = read_at(w->s, w->table + (base + from) * sizeof *w->slots, w->later + from, size);
+    for (size_t i = 0; table && i < w->n && !err; i++)
+        err = take_process(w, base + w->at[i], i, w->later[w->at[i]] == w->slots[w->at[i]]);
+    w->n = 0;
+    return table ? err : -ESRCH;
+}
+
+static int take_slots(struct walk *w, uint64_t base, size_t n)
+{
+    int err = 0;
+
+    if (!read_at(w->s, w->table + base * sizeof *w->slots, w->slots, n * sizeof *w->slots))
+        return -ESRCH;
+    for (size_t i = 0; i < n && !err; i++) {
+        if (!w->slots[i] || w->slots[i] == w->invalid)
+            continue;
+        w->at[w->n++] = i;
+        if (w->n == BATCH)
+            err = take_batch(w, base);
+    }
+    return err ? err : take_batch(w, base);
+}
+
+static bool read_listed(const struct snapshot *s, uint64_t *out)
+{
+    uint32_t n;
+
+    if (!read_at(s, s->layout->procs + s->layout->off[OTP_PTAB_COUNT], &n, sizeof n))
+        return false;
+    *out = n;
+    return true;
+}
+
+static int walk_table(struct walk *w)
+{
+    const struct snapshot *s = w->s;
+    const uint16_t *off = s->layout->off;
+    uint64_t slots;
+    int err = 0;
+
+    if (!read_at(s, s->layout->procs + off[OTP_PTAB_TAB], &w->table, sizeof w->table) ||
+        (off[OTP_PTAB_INVALID] != OTP_NOWHERE &&
+         !read_at(s, s->layout->procs + off[OTP_PTAB_INVALID], &w->invalid, sizeof w->invalid)) ||
+        !s->kind->slots(s, &slots) || !read_listed(s, &w->count.listed))
+        return -ESRCH;
+    for (uint64_t base = 0; base < slots && base < MAX_SLOTS && !err; base += SLOTS)
+        err = take_slots(w, base, slots - base < SLOTS ? slots - base : SLOTS);
+    return err;
+}
+
+int snapshot_processes(struct snapshot *s, int (*take)(void *ctx, const struct snapshot_process *process), void *ctx,
+                       struct snapshot_count *count)
+{
+    struct walk *w = calloc(1, sizeof *w);
+    uint64_t again;
+    int err;
+
+    if (count)
+        *count = (struct snapshot_count){0};
+    if (!w)
+        return -ENOMEM;
+    w->s = s;
+    w->take = take;
+    w->ctx = ctx;
+    memory_since(s->memory, clock_ns(CLOCK_MONOTONIC));
+    err = walk_table(w);
+    if (!err && !read_listed(s, &again))
+        err = -ESRCH;
+    if (count)
+        *count = w->count;
+    free(w);
+    return err;
+}
+
+int snapshot_atoms(struct snapshot *s, uint64_t *count, uint64_t *limit)
+{
+    uint32_t n, most;
+
+    if (!read_at(s, s->layout->atoms + s->layout->off[OTP_INDEX_ENTRIES], &n, sizeof n) ||
+        !read_at(s, s->layout->atoms + s->layout->off[OTP_INDEX_LIMIT], &most, sizeof most))
+        return -ESRCH;
+    *count = n;
+    *limit = most;
+    return 0;
+}
+
+/* ---- one of them */
+
+/* Whether it still is who it was when it was told. */
+static bool lives(const struct snapshot *s, const struct snapshot_process *p)
+{
+    uint64_t id;
+
+    if (!read_at(s, p->address + s->layout->off[OTP_PROC_ID], &id, sizeof id) || (id & 0xf) != OTP_TAG_PID)
+        return false;
+    return p->id == (s->ours ? ev_id_of_pid((uint32_t)(id >> 4 & NUMBER_MASK), (uint32_t)(id >> 32))
+                             : id_of_stock(s->layout, id));
+}
+
+bool snapshot_owner(struct snapshot *s, const struct snapshot_process *p, struct wire_name *out)
+{
+    return otp_owner_read(&s->owner, p->address, out) && lives(s, p);
+}
+
+bool snapshot_registered(struct snapshot *s, const struct snapshot_process *p, uint64_t *atom)
+{
+    uint64_t name;
+
+    if (!otp_registered_name(s->memory, s->layout, p->address, &name) || !lives(s, p))
+        return false;
+    *atom = name >> ATOM_SHIFT;
+    return true;
+}
+
+static bool is_atom(uint64_t term)
+{
+    return (term & 0x3f) == OTP_TAG_ATOM;
+}
+
+/* Of a list, 255 at most. */
+static uint64_t count_list(const struct snapshot *s, uint64_t list)
+{
+    uint64_t cell[2], n = 0;
+
+    for (; n < MAX_LIST - 1 && (list & 3) == OTP_TAG_LIST; n++, list = cell[1])
+        if (memory_read(s->memory, list & ~7ull, cell, sizeof cell))
+            break;
+    return n;
+}
+
+/* The function of a process that applies its argument registers. */
+static bool read_applied(const struct snapshot *s, uint64_t process, uint64_t mfa[3])
+{
+    uint64_t registers;
+
+    if (memory_read(s->memory, process + s->layout->off[OTP_PROC_ARGS], &registers, sizeof registers) ||
+        memory_read(s->memory, registers, mfa, 3 * sizeof *mfa))
+        return false;
+    mfa[2] = count_list(s, mfa[2]);
+    return is_atom(mfa[0]) && is_atom(mfa[1]);
+}
+
+/* Before the place where a native of a stock emulator is called once more stands its name. Source: ErtsNativeFunc. */
+static bool read_native(const struct snapshot *s, uint64_t resume, uint64_t mfa[3])
+{
+    enum { MAX_ARITY = 255 };
+
+    return s->layout->jit && !memory_read(s->memory, resume - 3 * sizeof *mfa, mfa, 3 * sizeof *mfa) &&
+           is_atom(mfa[0]) && is_atom(mfa[1]) && mfa[2] <= MAX_ARITY;
+}
+
+static void name_place(struct snapshot *s, uint64_t process, uint64_t resume, char *buf, size_t size)
+{
+    struct otp_code_place place;
+    struct wire_name name = {.form = WIRE_MFA};
+    uint64_t mfa[3], export;
+
+    if (resume == s->kind->apply(s) ? read_applied(s, process, mfa) : read_native(s, resume, mfa)) {
+        name.words[0] = mfa[0] >> ATOM_SHIFT;
+        name.words[1] = mfa[1] >> ATOM_SHIFT;
+        name.words[2] = mfa[2];
+        const char *text = names_text(s->names, s->layout->vm, &name, buf, size);
+
+        if (text != buf)
+            snprintf(buf, size, "%s", text);
+        return;
+    }
+    if (s->ours && resume == s->layout->ours.waits &&
+        !memory_read(s->memory, process + s->layout->ours.native, &export, sizeof export))
+        resume = export + s->layout->ours.stub;
+    names_place(s->names, s->layout->vm, resume, OTP_CODE_NOW, &place, buf, size);
+}
+
+bool snapshot_place(struct snapshot *s, const struct snapshot_process *p, char *buf, size_t size)
+{
+    uint64_t resume;
+
+    if (memory_read(s->memory, p->address + s->layout->off[OTP_PROC_I], &resume, sizeof resume))
+        return false;
+    name_place(s, p->address, resume, buf, size);
+    return lives(s, p);
+}
+
+/* ---- */
+
+int snapshot_new(const struct otp_vm *vm, struct names *names, struct snapshot **out)
+{
+    struct snapshot *s = calloc(1, sizeof *s);
+    uint16_t size = vm->layout.off[OTP_PROC_SIZE];
+
+    if (!s)
+        return -ENOMEM;
+    *s = (struct snapshot){.kind = vm->ours ? &ours : &stock,
+                           .layout = &vm->layout,
+                           .ours = vm->ours,
+                           .names = names,
+                           .memory = names_memory(names, vm->layout.vm),
+                           .size = size < MAX_PROCESS ? size : MAX_PROCESS};
+    otp_owner_init(&s->owner, &vm->layout, vm->ours, names);
+    *out = s;
+    return 0;
+}
+
+void snapshot_free(struct snapshot *s)
+{
+    free(s);
+}

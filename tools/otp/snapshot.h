@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is in a VM now, read from its memory: its processes, schedulers, ports, atoms. The VM is not stopped, runs none
+ * of our code and is not probed, so one that hangs or is stopped can be read too. What changes meanwhile is read twice:
+ * a row is of one process that was there at both times, or is not told. Names cost more than all else: they are
+ * looked up for rows that somebody asks about.
+ */
+#ifndef TOOLS_SNAPSHOT_H
+#define TOOLS_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "otp_vm.h"
+
+#include "../../bpf/event.h"
+
+struct names;
+struct snapshot;
+
+/*
+ * Of a VM that was added to the names. Both stay the caller's, and must live as long. Owns: snapshot_free frees. Fails:
+ * -ENOMEM. No message.
+ */
+int snapshot_new(const struct otp_vm *vm, struct names *names, struct snapshot **out);
+void snapshot_free(struct snapshot *snapshot);
+
+/* As process_info(status) says; of an erlvm, one that is in a collection runs. */
+enum snapshot_status {
+    SNAPSHOT_WAITING,
+    SNAPSHOT_RUNNABLE,
+    SNAPSHOT_RUNNING,
+    SNAPSHOT_SUSPENDED,
+    SNAPSHOT_COLLECTING,
+    SNAPSHOT_EXITING,
+};
+
+/* "waiting", ... */
+const char *snapshot_status_text(enum snapshot_status status);
+
+struct snapshot_process {
+    ev_id id;
+    uint64_t address; /* in the VM */
+    enum snapshot_status status;
+    bool hibernated;
+    bool moved;     /* it did something while it was read: its numbers may be of two moments */
+    bool more;      /* it has more messages than were counted */
+    uint64_t messages;       /* in all its queues; those too that it has not taken over yet */
+    uint64_t heap_words;     /* heap and stack, with what is free in it */
+    uint64_t old_heap_words;
+    uint64_t fragment_words; /* outside of both; without those of messages that wait */
+    uint64_t binary_words;   /* of binaries off its heaps that both hold: one that is held twice counts twice */
+    uint64_t reductions;     /* without those of its time slice */
+    ev_id parent; /* 0: none here */
+};
+
+/* What became of all that stood in the table. */
+struct snapshot_count {
+    uint64_t told;
+    uint64_t gone;    /* born or ended while they were read */
+    uint64_t unclear; /* what their memory says makes no sense */
+    uint64_t listed;  /* how many processes the VM itself said that it has, before */
+};
+
+/*
+ * Tells `take` each process, until it answers nonzero, which is returned. *count, which may be NULL, is filled in any
+ * case. Fails: -ESRCH: the VM has ended, or its table is not to be read any more; what was told until then holds.
+ * -ENOMEM. No message.
+ */
+int snapshot_processes(struct snapshot *snapshot, int (*take)(void *ctx, const struct snapshot_process *process),
+                       void *ctx, struct snapshot_count *count);
+
+/*
+ * Who it is, as views call it. Of one that has ended since, false; of one that was told before a later
+ * snapshot_processes too, as long as it lives.
+ */
+bool snapshot_owner(struct snapshot *snapshot, const struct snapshot_process *process, struct wire_name *out);
+/* Its registered name: the atom's index. False: it has none, or has ended since. */
+bool snapshot_registered(struct snapshot *snapshot, const struct snapshot_process *process, uint64_t *atom);
+/*
+ * The function that it goes on in when it is scheduled, as text in `buf`: where it waits. Of one that runs, where it
+ * was when it began its time slice. False: it has ended since.
+ */
+bool snapshot_place(struct snapshot *snapshot, const struct snapshot_process *process, char *buf, size_t size);
+
+/* How many atoms there are, and may be. Fails: -ESRCH. */
+int snapshot_atoms(struct snapshot *snapshot, uint64_t *count, uint64_t *limit);
+
+#endif
