@@ -94,6 +94,19 @@ START_TEST(test_list_names_a_node_whole)
 }
 END_TEST
 
+/* As a stock emulator does, an erlvm tells the whole name, and is found by it. */
+START_TEST(test_list_names_a_node_of_erlvm_whole)
+{
+    const struct support_run *r = support_run(
+        "cat > told.erl <<'END'\n-module(told).\n-export([start/0]).\n"
+        "start() -> ok = file:write_file(os:getpid() ++ \".node\", atom_to_list(node())).\nEND\n"
+        "erlc told.erl; $ERLVM -noinput -start_epmd false -erl_epmd_port 1 -sname shop -pa . -s told & a=$!\n"
+        "await $a.node; $ERLSNOOP list --json -p \"$(cat $a.node)\" | grep -F \"\\\"name\\\":\\\"$(cat $a.node)\\\"\"; s=$?; kill $a; exit $s");
+
+    ck_assert_msg(!r->status && strstr(r->out, "shop@") != NULL, "%s%s", r->out, r->err);
+}
+END_TEST
+
 /* What works is said by subcommand; what cannot be had is a list only for who asks. A subcommand that cannot work says which can. */
 START_TEST(test_list_doctor_tells_which_commands_work)
 {
@@ -294,6 +307,7 @@ Suite *list_suite(void)
     tcase_add_test(live, test_list_doctor_tells_that_nothing_is_missing_on_erlvm);
     tcase_add_test(live, test_list_names_the_vms_to_choose_from);
     tcase_add_test(live, test_list_finds_a_vm_by_its_name);
+    tcase_add_test(live, test_list_names_a_node_of_erlvm_whole);
     tcase_add_test(live, test_list_finds_a_vm_by_its_name);
     tcase_add_test(live, test_list_says_why_a_process_is_not_listed);
     tcase_add_test(live, test_list_without_rights_may_not_say_that_nothing_runs);

@@ -376,6 +376,20 @@ START_TEST(test_trace_ring_is_written_when_a_threshold_is_met)
 }
 END_TEST
 
+/* What the threshold asked for stays in the file that was named when we are told to end. */
+START_TEST(test_trace_ring_that_a_threshold_asked_for_stays)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(TWICE "$ERLVM -quick -pa . -s twice > /dev/null & p=$!\n"
+                                              "$ERLSNOOP trace --ring 60s --when 'spawns.births > 20' -o r -p $p processes 2> err > t & e=$!\n"
+                                              "until grep -q 'births > 20: .r. holds' err; do kill -0 $e || break; sleep .05; done; kill -INT $e; wait $e; s=$?\n"
+                                              "grep -o 'ended by a signal.*' err; ls r*; kill $p; exit $s");
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    ck_assert_str_eq(r->out, "ended by a signal: 'r' stays as 'spawns.births > 20' asked for it\nr\n");
+}
+END_TEST
+
 /* ---- what cannot be */
 
 static const struct {
@@ -617,6 +631,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_trace_ring_goes_on_when_the_disk_is_full);
     tcase_add_test(live, test_trace_removes_files_of_an_earlier_recording);
     tcase_add_test(live, test_trace_ring_is_written_when_a_threshold_is_met);
+    tcase_add_test(live, test_trace_ring_that_a_threshold_asked_for_stays);
     tcase_add_loop_test(lines, test_trace_refuses_in_one_line, 0, sizeof refused / sizeof *refused);
     tcase_add_test(lines, test_report_escapes_what_it_tells);
     tcase_add_test(lines, test_report_prints_json_that_the_manual_has);

@@ -72,7 +72,7 @@ struct state {
     struct profile *now, *whole; /* of this result; of all, with lines, for the files: NULL without */
     struct tally *counts;
     uint64_t frames, unnamed, idle; /* of this result; idle: samples without a process */
-    uint64_t begun_ns;
+    double seconds; /* that were watched so far */
     int failed; /* -ENOMEM */
     char names[MAX_FRAMES][NAME_BYTES], files[MAX_FRAMES][256];
     struct profile_frame stack[MAX_FRAMES];
@@ -511,6 +511,7 @@ static int on_result(void *ctx, struct session *s)
     struct state *st = ctx;
     int err = st->failed;
 
+    st->seconds += session_seconds(s);
     if (!err && st->mode != MODE_CPU)
         err = take_counts(st, s);
     if (!err)
@@ -528,7 +529,7 @@ static int on_result(void *ctx, struct session *s)
 static int write_files(struct state *st)
 {
     static const char *const titles[] = {[MODE_CPU] = "On the CPU", [MODE_OFF] = "Off the CPU", [MODE_EVENT] = "At each "};
-    uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - st->begun_ns, count = 0;
+    uint64_t took_ns = (uint64_t)(st->seconds * 1e9), count = 0;
     const char *event = st->mode == MODE_EVENT ? st->event->probe : "";
     char title[128], of[32] = "several VMs";
     int err = 0;
@@ -537,7 +538,7 @@ static int write_files(struct state *st)
         snprintf(of, sizeof of, "process %u", st->vms->layout.vm);
     for (size_t i = 0; i < profile_stacks(st->whole); i++)
         count += profile_stack(st->whole, i).count;
-    snprintf(title, sizeof title, "%s%s: %s, %" PRIu64 " samples in %.1f s", titles[st->mode], event, of, count, (double)took_ns / 1e9);
+    snprintf(title, sizeof title, "%s%s: %s, %" PRIu64 " samples in %.1f s", titles[st->mode], event, of, count, st->seconds);
     if (st->svg.name) {
         FILE *out = whole_file_begin(&st->svg);
 
@@ -701,7 +702,6 @@ static int begin(struct state *st)
     if (!err)
         err = whole_file_open(&st->pprof, st->pprof_path);
     st->hz = st->hz ? st->hz : DEFAULT_HZ;
-    st->begun_ns = clock_ns(CLOCK_MONOTONIC);
     st->now = profile_new(&units_of[st->mode]);
     st->whole = files ? profile_new(&units_of[st->mode]) : NULL;
     st->counts = tally_new(sizeof(struct stacks_key), sizeof(struct stacks_value) / 8, 2);

@@ -52,13 +52,14 @@ struct state {
     struct when when; /* that asks for memory to be written; text NULL: none */
     struct feed *feed; /* with it: what pages tell is looked at */
     uint64_t judged_ns;
-    bool met;
+    bool met, kept; /* by the last second; a file was written for it */
     struct untold untold;
     struct traced vms[MAX_VMS]; /* that the recording knows by name, the last MAX_VMS */
     size_t nvms;
     int err;     /* of writing; 1: the recording is as long as it may be */
     bool ended;
     bool announced; /* it was said that it records */
+    uint64_t begun_ns;
     uint64_t halts_ns; /* when it is looked again whether the VM was stopped */
 };
 
@@ -207,22 +208,36 @@ static void ask(int number)
 
 static void tell_dump(const struct state *st, const char *why)
 {
-    note("%s: '%s' holds the last %.3g s", why, st->plan.path, (double)st->plan.ring_ns / 1e9);
+    uint64_t covered = clock_ns(CLOCK_MONOTONIC) - st->begun_ns;
+
+    note("%s: '%s' holds the last %.3g s", why, st->plan.path,
+         (double)(covered < st->plan.ring_ns ? covered : st->plan.ring_ns) / 1e9);
 }
 
-/* What cannot be written now may be written later: recording goes on. */
-static void dump(struct state *st, const char *why)
+/* What cannot be written now may be written later: recording goes on. Whether it was written. */
+static bool dump(struct state *st, const char *why)
 {
+    bool written = !recording_dump(st->writer);
+
     asked = 0;
-    if (!recording_dump(st->writer))
+    if (written)
         tell_dump(st, why);
+    return written;
 }
 
+/* At the end. What a threshold asked for stays where it was said to be when we are told to end; the end of the VM is worth a file too. */
 static void dump_last(struct state *st, const char *why)
 {
+    if (st->kept && !st->ended) {
+        note("%s: '%s' stays as '%s' asked for it", why, st->plan.path, st->when.text);
+        return;
+    }
     st->err = recording_dump_last(st->writer);
-    if (!st->err)
-        tell_dump(st, why);
+    if (st->err)
+        return;
+    tell_dump(st, why);
+    if (st->kept && st->plan.files > 1)
+        note("'%s.1' holds what '%s' asked for", st->plan.path, st->when.text);
 }
 
 /* ---- a threshold that asks for it */
@@ -268,7 +283,7 @@ static void judge(struct state *st, uint64_t now_ns)
     st->judged_ns = now_ns;
     st->err = when_look(&st->when, &met);
     if (met && !st->met && !st->err)
-        dump(st, st->when.text);
+        st->kept |= dump(st, st->when.text);
     st->met = met;
 }
 
@@ -302,6 +317,7 @@ static void announce(struct state *st)
     if (st->announced || w->waits)
         return;
     st->announced = true;
+    st->begun_ns = clock_ns(CLOCK_MONOTONIC);
     ready_tell(w->options->ready_fd);
     if (w->options->all)
         note("every Erlang VM is recorded in '%s'; Ctrl-C ends", path);

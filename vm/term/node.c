@@ -4,6 +4,7 @@
  * Invariant: count is between a quarter of the buckets and twice as many, unless there are BUCKETS_LEAST. */
 #include "term/node.h"
 
+#include <stdio.h>
 #include <sys/random.h>
 
 #include "base/alloc.h"
@@ -15,6 +16,9 @@ enum { BUCKETS_LEAST = 64 };
 
 /* The name's index in the table of atoms, and the creation below it, so that both change at once. */
 _Atomic uint64_t node_own = (uint64_t)(am_nonode_nohost >> 6) << 32;
+
+/* What who looks at this memory from outside calls the node: stock emulators export the same object. UTF-8. Source: erl_node_tables.c. */
+char erts_this_node_sysname_BUFFER[ATOM_MAX_BYTES + 1] = "nonode@nohost";
 
 static struct {
 	struct rwlock lock;
@@ -36,6 +40,10 @@ void node_init(void)
 
 void node_set_self(struct node_name name)
 {
+	size_t n;
+	const char *text = atom_text(name.name, &n);
+
+	snprintf(erts_this_node_sysname_BUFFER, sizeof(erts_this_node_sysname_BUFFER), "%.*s", (int)n, text);
 	atomic_store(&node_own, (uint64_t)atom_index(name.name) << 32 | name.creation);
 }
 
