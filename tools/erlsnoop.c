@@ -94,7 +94,9 @@ static int run(int argc, char **argv)
 
     if (argc < 2)
         return fail(FAIL_USAGE, "no command; see erlsnoop --help");
-    if (asks_help && argc == 2) {
+    if ((asks_help && argc > 3) || (!strcmp(argv[1], "--version") && argc > 2))
+        return fail(FAIL_USAGE, "unexpected argument '%s'; see erlsnoop --help", argv[argc - 1]);
+    if (asks_help && (argc == 2 || is_help(argv[2]))) {
         print_help();
         return 0;
     }

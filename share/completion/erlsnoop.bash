@@ -12,7 +12,9 @@ _erlsnoop_list() {
 }
 
 _erlsnoop_vms() {
-	COMPREPLY+=($(compgen -W "$(pgrep '^(beam|erlvm)' 2>/dev/null)" -- "$cur"))
+	local all=$(pgrep '^(beam|erlvm)' 2>/dev/null)
+	[[ $cur == [0-9]* ]] || all+=" $(erlsnoop list --json 2>/dev/null | sed -n 's/.*"name":"\([A-Za-z0-9@._-]*\)".*/\1/p')"
+	COMPREPLY+=($(compgen -W "$all" -- "$cur"))
 }
 
 _erlsnoop_files() {
@@ -45,12 +47,16 @@ _erlsnoop() {
 	local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} kind i
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "$_erlsnoop_commands --help --version" -- "$cur"))
+		COMPREPLY=($(compgen -W "$_erlsnoop_commands help --help --version" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		[[ ${COMP_WORDS[i]} != -- ]] || { _erlsnoop_started $i; return; }
 	done
+	if [[ $command == help ]]; then
+		((COMP_CWORD > 2)) || COMPREPLY=($(compgen -W "$_erlsnoop_commands" -- "$cur"))
+		return
+	fi
 	[[ -n $command && -n ${_erlsnoop_options[$command]-} ]] || return
 	kind=${_erlsnoop_values[$command:$previous]-}
 	if [[ -n $kind ]]; then

@@ -5,7 +5,8 @@ _erlsnoop_complete() {
 	case $1 in
 	views) _values -s , view ${=_erlsnoop_views} ;;
 	probes) _values -s , 'view, probe or family' ${=_erlsnoop_views} ${=_erlsnoop_probes} all ;;
-	vms) compadd -- ${(f)"$(pgrep '^(beam|erlvm)' 2>/dev/null)"} ;;
+	vms) compadd -- ${(f)"$(pgrep '^(beam|erlvm)' 2>/dev/null)"} \
+		${(f)"$(erlsnoop list --json 2>/dev/null | sed -n 's/.*"name":"\([A-Za-z0-9@._-]*\)".*/\1/p')"} ;;
 	files) _files ;;
 	one) compadd -- "${@:2}" ;;
 	none) _message value ;;
@@ -24,7 +25,7 @@ _erlsnoop_describe() {
 
 _erlsnoop() {
 	local command=$words[2] kind started=${words[(i)--]}
-	if ((CURRENT == 2)); then
+	if ((CURRENT == 2)) || [[ $command == help && CURRENT -eq 3 ]]; then
 		_erlsnoop_describe '' command ${=_erlsnoop_commands}
 	elif ((started < CURRENT)); then
 		shift started words

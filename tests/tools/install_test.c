@@ -160,6 +160,9 @@ static const struct {
     {"trace process__s", "process__scheduled process__spawn"},
     {"trace -a gc,mem", "gc,memory"},
     {"spawns -p $$", "$$"},
+    {"spawns -p sho", "shop@here"},
+    {"help ms", "msglat"},
+    {"help msglat g", ""},
     {"spawns --budget so", ""},
     {"spawns --source n", "notes"},
     {"trace --source b", "batches"},
@@ -173,7 +176,7 @@ static const struct {
 START_TEST(test_install_bash_completes)
 {
     const struct support_run *r = support_run("touch 'some file.svg'; . ${ERLSNOOP%%/*}/share/bash/erlsnoop\n"
-                                              "pgrep() { echo $$; }\n"
+                                              "pgrep() { echo $$; }; erlsnoop() { echo '{\"type\":\"vm\",\"name\":\"shop@here\",\"vm\":1}'; }\n"
                                               "line='%s'; COMP_WORDS=(erlsnoop ${line//\\$\\$/$$}) "
                                               "COMP_CWORD=${#COMP_WORDS[@]}-1\n"
                                               "COMP_CWORD=$((COMP_CWORD)); $(complete -p erlsnoop | grep -oE "

@@ -184,7 +184,7 @@ START_TEST(test_list_names_the_vms_to_choose_from)
 
     ck_assert_int_eq(r->status, 2);
     ck_assert_int_eq(sscanf(r->out, "%d %d", &a, &b), 2);
-    snprintf(said, sizeof said, "several Erlang VMs run here: %d 'one', %d 'two'; choose one with -p PID, or -a\n", a, b);
+    snprintf(said, sizeof said, "several Erlang VMs run here: %d 'one', %d 'two'; choose one with -p, by process id or name, or -a\n", a, b);
     ck_assert_msg(strstr(r->err, said) != NULL, "%s", r->err);
     ck_assert_msg(strstr(r->err, " 'one', and others; choose one with") != NULL, "%s", r->err);
     ck_assert_int_eq(support_lines(r->err, "several Erlang VMs"), 2);

@@ -14,6 +14,12 @@ static const struct {
     {"ps", "no command 'ps'; did you mean 'list'?", 2},
     {"mslat", "did you mean 'msglat'?", 2},
     {"help mslat", "did you mean 'msglat'?", 2},
+    {"watch spwans,gc -a", "watch cannot ask 'spwans'; did you mean 'spawns'?", 2},
+    {"serve -a --views spwans", "did you mean 'spawns'?", 2},
+    {"help gc more", "unexpected argument 'more'", 2},
+    {"--version more", "unexpected argument 'more'", 2},
+    {"report f gc 0", "interval must be seconds from 0.01 to 86400, not '0'", 2},
+    {"stacks -a --svg ''", "cannot write ''", 1},
     {"-p 1 spawns", "the command comes first", 2},
     {"spawns --evnets", "unknown option '--evnets'; did you mean '--events'?", 2},
     {"spawns --bogus", "unknown option '--bogus'", 2},
@@ -226,7 +232,7 @@ START_TEST(test_options_help_is_status_0)
                                         "msglat -h", "gc -h",     "sched -h", "exits -h",      "messages -h",
                                         "efile -h",  "ports -h",  "nifs -h", "user -h", "inet -h", "drivers -h",
                                         "dist -h",  "watch -h",  "serve -h", "stacks -h",     "trace -h",
-                                        "report -h",  "help gc"};
+                                        "report -h",  "help gc", "help help"};
     const struct support_run *r = support_run("$ERLSNOOP %s", lines[_i]);
 
     ck_assert_int_eq(r->status, 0);
@@ -350,7 +356,7 @@ Suite *options_suite(void)
     tcase_add_test(lines, test_options_missing_right_says_what_to_do);
     tcase_add_test(lines, test_options_kernel_without_uprobes_says_so);
     tcase_add_test(lines, test_options_perf_events_count_the_same);
-    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 23);
+    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 24);
     tcase_add_test(lines, test_options_version_is_that_of_erlvm);
     tcase_add_test(lines, test_options_messages_fit_a_terminal);
     tcase_add_test(lines, test_options_watch_help_has_those_of_views);

@@ -751,6 +751,8 @@ static int add_word(void *ctx, const char *word)
         st->interval_ns = interval_ns;
         return 0;
     }
+    if (st->viewed && !word[strspn(word, "0123456789.")])
+        return fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'", word);
     if (st->nfiles && wanted_add(&st->wanted, word)) {
         st->chosen = true;
         return 0;

@@ -39,6 +39,8 @@ int whole_file_open(struct whole_file *f, const char *name)
     *f = (struct whole_file){.name = name, .special = -1};
     if (!name)
         return 0;
+    if (!*name)
+        return complain(f, -ENOENT);
     if (strlen(name) >= sizeof f->path)
         return complain(f, -ENAMETOOLONG);
     err = own_file_check(name, &st);

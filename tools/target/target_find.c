@@ -64,7 +64,7 @@ int target_find(const char *name, int *pid)
     if (found.n > 1 && name)
         return fail(FAIL_USAGE, "several Erlang VMs are named so: %s%s; choose one by its process id", found.text, others);
     if (found.n > 1)
-        return fail(FAIL_USAGE, "several Erlang VMs run here: %s%s; choose one with -p PID, or -a", found.text, others);
+        return fail(FAIL_USAGE, "several Erlang VMs run here: %s%s; choose one with -p, by process id or name, or -a", found.text, others);
     *pid = found.first;
     return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view_select.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/fail.h"
+#include "common/nearest.h"
 #include "views_user.h"
 #include "wanted.h"
 
@@ -67,13 +69,36 @@ const char view_choices[] = ""
 #include "../../bpf/views.def"
     ;
 
+/* What of people's views a word was meant to be, or NULL. */
+static const char *guess_view(const char *text, size_t length)
+{
+    char word[NEAREST_BYTES + 1];
+    unsigned best = UINT_MAX;
+    const char *meant = NULL;
+
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    for (size_t v = 0; v < VIEW_COUNT && length < sizeof word; v++)
+        if (views[v].text && nearest_is(word, views[v].name, &best))
+            meant = views[v].name;
+    return meant;
+}
+
+static int complain(const char *command, const char *text, size_t length)
+{
+    const char *meant = guess_view(text, length);
+
+    if (meant)
+        return fail(FAIL_USAGE, "%s cannot ask '%.*s'; did you mean '%s'?", command, (int)length, text, meant);
+    return fail(FAIL_USAGE, "%s cannot ask '%.*s'; it can ask%s", command, (int)length, text, view_choices);
+}
+
 int view_choose(const char *command, const char *list, bool on[VIEW_COUNT], struct view_order *order)
 {
     for (struct wanted_word w = {.next = list}; wanted_next(&w);) {
         enum view_id view = view_find(w.text, w.length);
 
         if (view == VIEW_COUNT || !views[view].text)
-            return fail(FAIL_USAGE, "%s cannot ask '%.*s'; it can ask%s", command, (int)w.length, w.text, view_choices);
+            return complain(command, w.text, w.length);
         if (on[view])
             return fail(FAIL_USAGE, "view %s is named twice", views[view].name);
         on[view] = true;
