@@ -216,10 +216,10 @@ static bool is_of_c_nodes(const char *path)
 	return strstr(path, "/cnode/") != NULL;
 }
 
-/* Is it of a folder whose C files are made for its programs? */
+/* Is it of a folder whose C files are made for its programs, or named for one of those? */
 static bool has_libraries(const char *path)
 {
-	return strstr(path, "/nif/") != NULL || strstr(path, "/driver/") != NULL || is_of_c_nodes(path);
+	return strstr(path, "/nif/") != NULL || strstr(path, "/driver/") != NULL || strstr(path, "_nif.erl") != NULL || is_of_c_nodes(path);
 }
 
 /* Is it of SCTP sockets, which this machine's kernel does not have? no_sctp is for that. */

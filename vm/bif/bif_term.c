@@ -2,6 +2,7 @@
 /* Type tests, tuples, hashes of terms, external terms. */
 #include <errno.h>
 
+#include "base/release.h"
 #include "base/alloc.h"
 #include "bif/bif.h"
 #include "code/export.h"
@@ -321,7 +322,7 @@ Term bif_erlang_phash2_2(Process *p, Term *args)
 
 /* ---- external terms */
 
-static const unsigned default_flags = ETF_ATOMS_LATIN1;
+static unsigned default_flags(void) { return release_atoms_as_utf8() ? 0 : ETF_ATOMS_LATIN1; }
 
 static bool read_encode_option(Term option, unsigned *flags)
 {
@@ -334,6 +335,10 @@ static bool read_encode_option(Term option, unsigned *flags)
 	}
 	if (option == am_deterministic) {
 		*flags |= ETF_DETERMINISTIC;
+		return true;
+	}
+	if (option == am_local && release_is_from(26)) {
+		*flags |= ETF_LOCAL;
 		return true;
 	}
 	if (!term_is_tuple_of(option, 2) || !term_is_small(tuple_get(option, 2)))
@@ -354,11 +359,11 @@ static bool read_encode_option(Term option, unsigned *flags)
 
 static bool read_encode_options(Term list, unsigned *flags)
 {
-	*flags = default_flags;
+	*flags = default_flags();
 	for (; term_is_cons(list); list = cons_tail(list))
 		if (!read_encode_option(cons_head(list), flags))
 			return false;
-	return list == NIL;
+	return list == NIL && (*flags & (ETF_DETERMINISTIC | ETF_LOCAL)) != (ETF_DETERMINISTIC | ETF_LOCAL);
 }
 
 /* Units of data/etf.h a reduction. */
@@ -396,7 +401,7 @@ enum encode_result { ENCODE_BINARY, ENCODE_IOVEC, ENCODE_SIZE };
 static Term encode_term(Process *p, const Term *args, unsigned arity, enum encode_result wanted)
 {
 	int64_t had = etf_units(p), left = had;
-	unsigned flags = default_flags;
+	unsigned flags = default_flags();
 	struct etf_encoder *rest;
 	struct encode_steps *s;
 	int status;

@@ -13,6 +13,7 @@ enum {
 	ETF_DETERMINISTIC = 4, /* encode: map pairs in the order of terms */
 	ETF_MINOR_0 = 8,     /* encode: floats as text */
 	ETF_ATOMS_LATIN1 = 16, /* encode: atoms as ATOM_EXT where they can (minor_version 0 and 1) */
+	ETF_LOCAL = 64,      /* encode: for this VM alone, whatever its node's name is by then. Never deflated */
 	ETF_IOVEC = 32,      /* encode onto a heap: a list of binaries, large ones of the term among them as they are */
 };
 #define ETF_LEVEL(level) ((unsigned)(level) << 8)

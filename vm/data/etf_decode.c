@@ -379,6 +379,8 @@ static struct node_name read_node(struct etf_decoder *d, Term name, unsigned cre
 	struct node_name node = { name, (uint32_t)take_be(&d->c, creation_bytes) };
 
 	d->c.failed |= creation_bytes == 1 && node.creation > CREATION_MAX_TINY;
+	if (unlikely(d->flags & ETF_LOCAL) && node.name == am_empty && node.creation == 0)
+		return node_self();
 	return node_is_self(node) ? node_self() : node;
 }
 
@@ -799,6 +801,11 @@ static void decoder_init(struct etf_decoder *d, const uint8_t *bytes, size_t n, 
 	bool inflates;
 
 	c.failed = take_be(&c, 1) != ETF_VERSION;
+	if (!c.failed && bytes_left(&c) > 0 && unlikely(c.at[0] == ETF_LOCAL_TERM)) {
+		take(&c, 1);
+		c.failed = take_be(&c, 8) != node_secret() || c.failed;
+		flags |= ETF_LOCAL;
+	}
 	inflates = !c.failed && bytes_left(&c) > 0 && c.at[0] == ETF_ZLIB;
 	if (inflates)
 		take(&c, 1);

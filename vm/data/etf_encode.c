@@ -309,6 +309,8 @@ static void put_id(struct etf_encoder *e, Term t)
 	struct extern_facts f;
 
 	extern_id_describe(t, &f);
+	if (f.local && (e->flags & ETF_LOCAL))
+		f.node = (struct node_name){ am_empty, 0 };
 	if (term_is_pid(t))
 		put_pid(e, &f);
 	else if (term_is_port(t))
@@ -656,16 +658,18 @@ static void encoder_init(struct etf_encoder *e, Term t, unsigned flags, bool cou
 	e->room = sizeof(e->fixed);
 	e->used = 0;
 	e->out = NULL;
-	e->flags = count_only ? flags & ~(unsigned)ETF_COMPRESSED : flags;
+	e->flags = count_only || (flags & ETF_LOCAL) ? flags & ~(unsigned)ETF_COMPRESSED : flags;
 	e->failed = false;
 	e->atoms = NULL;
 	e->deflated = NULL;
 	e->z = NULL;
 	e->pieces = NULL;
 	e->piece_count = e->piece_room = 0;
-	e->piece_least = (flags & (ETF_IOVEC | ETF_COMPRESSED)) == ETF_IOVEC ? HEAPBIN_LIMIT + 1 : SIZE_MAX;
+	e->piece_least = (e->flags & (ETF_IOVEC | ETF_COMPRESSED)) == ETF_IOVEC ? HEAPBIN_LIMIT + 1 : SIZE_MAX;
 	word_stack_init(&e->todo);
 	put_tag(e, ETF_VERSION);
+	if (unlikely(flags & ETF_LOCAL))
+		put_tagged(e, ETF_LOCAL_TERM, node_secret(), 8);
 	word_stack_push(&e->todo, t);
 }
 

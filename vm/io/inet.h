@@ -58,6 +58,11 @@ struct inet_op {
 	uint64_t deadline_ms;    /* of timer_now_ms; 0: none */
 };
 
+/* The reference that a sender put before its data (releases.def: sends_are_tagged), as a local reference has it. */
+struct inet_tag {
+	uint64_t number, owner;  /* number 0: none */
+};
+
 struct inet_buffer {
 	struct binary *binary;   /* NULL: none. Shared with what was delivered: bytes before `start` never change */
 	size_t start, end, room; /* what was read and not delivered; how much it is to hold */
@@ -80,6 +85,7 @@ struct inet_socket {
 	struct {
 		bool event, skips; /* what came is of a notification; it is too long, and dropped at its end */
 	} sctp;
+	struct inet_tag tag, busy_tag; /* of the command that is not answered; of busy_caller's */
 	/* options */
 	enum inet_active active;
 	int active_count;
@@ -241,7 +247,10 @@ void inet_op_ok(struct inet_socket *s, struct inet_op *op);
 void inet_op_ok_port(struct inet_socket *s, struct inet_op *op, Term port);
 void inet_op_error(struct inet_socket *s, struct inet_op *op, Term why);
 void inet_ops_error(struct inet_socket *s, Term why); /* all */
-/* {inet_reply, Port, ok}, or {error, why}. to: TERM_NONE, or no local process: nobody. */
+/* Takes the tag of port->caller off the front of what is sent, for the answer. Fails: false, it has none where there must be one:
+ * the port ends. */
+bool inet_take_tag(struct inet_socket *s, struct byte_queue *data);
+/* {inet_reply, Port, ok}, or {error, why}, and the tag where there is one, which is then used up. to: TERM_NONE, or no local process: nobody. */
 void inet_reply_ok(struct inet_socket *s, Term to);
 void inet_reply_error(struct inet_socket *s, Term to, Term why);
 /* {what, Port}, {what, Port, why} to the owner. */

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
+#include "data/etf.h"
 #include "data/packet_term.h"
 #include "heap/copy.h"
 #include "io/inet.h"
@@ -119,6 +121,55 @@ void inet_ops_error(struct inet_socket *s, Term why)
 		inet_op_error(s, s->ops, why);
 }
 
+/* Fails: false, it is no reference of this VM. */
+static bool read_tag(struct inet_tag *tag, const uint8_t *bytes, size_t n)
+{
+	struct fragment *f;
+	Term t;
+	bool is_ref;
+
+	if (etf_decode(bytes, n, &f, &t, ETF_SAFE) < 0)
+		return false;
+	is_ref = term_is_boxed(t) && *boxed_ptr(t) == HEADER(REF_WORDS - 1, SUB_REF);
+	if (is_ref)
+		*tag = (struct inet_tag){ boxed_ptr(t)[1], boxed_ptr(t)[2] };
+	fragment_free(f);
+	return is_ref;
+}
+
+bool inet_take_tag(struct inet_socket *s, struct byte_queue *data)
+{
+	enum { SIZE_BYTES = 2, TAG_MAX = 128 };
+	uint8_t bytes[SIZE_BYTES + TAG_MAX];
+	size_t n = data->size_bytes < sizeof(bytes) ? data->size_bytes : sizeof(bytes), size;
+
+	s->tag = (struct inet_tag){ 0 };
+	if (!release_sends_are_tagged() || !is_process(s->port->caller))
+		return true;
+	byte_queue_copy(data, bytes, n);
+	size = n >= SIZE_BYTES ? inet_read16(bytes) : 0;
+	if (n < SIZE_BYTES + size || !read_tag(&s->tag, bytes + SIZE_BYTES, size)) {
+		port_exit(s->port, am_einval);
+		return false;
+	}
+	byte_queue_drop(data, SIZE_BYTES + size);
+	return true;
+}
+
+/* The tag is used up. */
+static Term put_reply(struct inet_socket *s, struct building *b, Term result)
+{
+	struct inet_tag tag = s->tag;
+	Term *at = b->top;
+
+	s->tag = (struct inet_tag){ 0 };
+	if (tag.number == 0)
+		return PUT_TUPLE(b, am_inet_reply, s->port->id, result);
+	memcpy(at, (Term[]){ HEADER(REF_WORDS - 1, SUB_REF), tag.number, tag.owner }, REF_WORDS * sizeof(Term));
+	b->top += REF_WORDS;
+	return PUT_TUPLE(b, am_inet_reply, s->port->id, result, term_from_boxed(at));
+}
+
 void inet_reply_ok(struct inet_socket *s, Term to)
 {
 	struct building b;
@@ -126,7 +177,7 @@ void inet_reply_ok(struct inet_socket *s, Term to)
 	if (!is_process(to))
 		return;
 	b = begin(TERMS_WORDS);
-	send_built(s, to, &b, PUT_TUPLE(&b, am_inet_reply, s->port->id, am_ok));
+	send_built(s, to, &b, put_reply(s, &b, am_ok));
 }
 
 void inet_reply_error(struct inet_socket *s, Term to, Term why)
@@ -136,7 +187,7 @@ void inet_reply_error(struct inet_socket *s, Term to, Term why)
 	if (!is_process(to))
 		return;
 	b = begin(TERMS_WORDS);
-	send_built(s, to, &b, PUT_TUPLE(&b, am_inet_reply, s->port->id, PUT_TUPLE(&b, am_error, why)));
+	send_built(s, to, &b, put_reply(s, &b, PUT_TUPLE(&b, am_error, why)));
 }
 
 void inet_tell(struct inet_socket *s, Term to, Term what, Term why)

@@ -159,10 +159,13 @@ static Term send_message(struct inet_socket *s, const uint8_t *data, size_t n)
 static void output_sctp(struct port *port, struct byte_queue *data)
 {
 	struct inet_socket *s = port->driver_data;
-	size_t n = data->size_bytes;
+	size_t n;
 	uint8_t *bytes;
 	Term wrong = am_einval;
 
+	if (!inet_take_tag(s, data))
+		return;
+	n = data->size_bytes;
 	if (s->state & INET_OPEN) {
 		bytes = mem_alloc(n + 1);
 		byte_queue_copy(data, bytes, n);

@@ -94,6 +94,7 @@ static Term end_busy(struct inet_socket *s)
 	if (!(s->state & INET_BUSY))
 		return TERM_NONE;
 	s->state &= ~(unsigned)INET_BUSY;
+	s->tag = s->busy_tag;
 	s->busy_caller = TERM_NONE;
 	s->busy_deadline_ms = 0;
 	port_set_busy(s->port, false);
@@ -570,6 +571,7 @@ static void enqueue(struct inet_socket *s, struct byte_queue *data)
 	}
 	s->state |= INET_BUSY;
 	s->busy_caller = s->port->caller;
+	s->busy_tag = s->tag;
 	port_set_busy(s->port, true);
 	if (s->send_timeout_ms != INET_INFINITY) {
 		s->busy_deadline_ms = timer_now_ms() + s->send_timeout_ms;
@@ -596,8 +598,11 @@ static void output_tcp(struct port *port, struct byte_queue *data)
 {
 	struct inet_socket *s = port->driver_data;
 	struct byte_queue all;
-	size_t n = data->size_bytes;
+	size_t n;
 
+	if (!inet_take_tag(s, data))
+		return;
+	n = data->size_bytes;
 	if (!inet_is_connected(s)) {
 		Term why = !s->closed_for_send ? (Term)am_enotconn : s->reset_seen ? (Term)am_econnreset : (Term)am_closed;
 

@@ -53,7 +53,7 @@ struct nif_binary {
 	void *spare[2];
 };
 
-enum { NIF_LATIN1 = 1 };
+enum { NIF_LATIN1 = 1, NIF_UTF8 = 2 };
 
 struct nif_pid { Term pid; };
 struct nif_port { Term port; };
@@ -115,6 +115,9 @@ struct nif_iovec {
 	struct iovec small_parts[NIF_IOVEC_SMALL];
 	void *small_counted[NIF_IOVEC_SMALL];
 };
+
+/* What enif_set_option takes: on_halt is a void (*)(void *data). NIF_ON_UNLOAD_THREAD is refused (docs/vm.md). */
+enum nif_option { NIF_DELAY_HALT = 1, NIF_ON_HALT = 2, NIF_ON_UNLOAD_THREAD = 3 };
 
 struct nif_thread_options { int suggested_stack_size; };
 

@@ -33,6 +33,16 @@ static Term call_plain(Process *p, const struct nif_function *f, Term *x)
 	return finish(&env, ((nif_native)f->native)(&env, (int)f->arity, x));
 }
 
+Term nif_call_counted(Process *p, const struct nif_function *f, Term *x)
+{
+	Term result;
+
+	nif_halt_begin_call();
+	result = call_plain(p, f, x);
+	nif_halt_end_call();
+	return result;
+}
+
 /* ---- in place of this function another, later */
 
 void nif_call_exit(Process *p)
@@ -46,7 +56,7 @@ void nif_call_exit(Process *p)
 /* The last call of a detour. */
 static Term call_in_detour(Process *p, const struct nif_function *f, Term *x)
 {
-	Term result = call_plain(p, f, x);
+	Term result = f->library->halt.delays ? nif_call_counted(p, f, x) : call_plain(p, f, x);
 
 	if (result != TERM_NONE)
 		nif_detour_end(p);
@@ -94,7 +104,11 @@ static Term run_dirty(Process *stand_in, struct dirty_work *work)
 
 	nif_env_init(&env, &stand_in->heap, stand_in, c->f.library);
 	env.dirty = c;
+	if (c->f.library->halt.delays)
+		nif_halt_begin_call();
 	result = finish(&env, ((nif_native)c->f.native)(&env, (int)c->f.arity, c->args));
+	if (c->f.library->halt.delays)
+		nif_halt_end_call();
 	return env.detoured && !env.raised ? NIL : result;
 }
 

@@ -8,6 +8,8 @@
 
 /* nif_function.call for a function with these flags (enum nif_dirty, or 0). */
 Term (*nif_call_of(unsigned flags))(Process *p, const struct nif_function *f, Term *x);
+/* That of a function that is not dirty, of a library that delays the end of the VM (nif/halt.h). */
+Term nif_call_counted(Process *p, const struct nif_function *f, Term *x);
 /* For process_at_exit. */
 void nif_call_exit(Process *p);
 

@@ -294,6 +294,7 @@ static bool start(struct attempt *a, Term info)
 	nif_env_free_temporaries(&env);
 	if (started) {
 		nif_types_enter(&opened, a->library);
+		nif_halt_enter(a->library);
 		sched_stop_world(place_stopped, a);
 		nif_tracer_enter(a->library, a->code);
 	} else {
@@ -353,6 +354,7 @@ void nif_library_unref(struct nif_library *l)
 
 	if (atomic_fetch_sub_explicit(&l->refs, 1, memory_order_acq_rel) != 1)
 		return;
+	nif_halt_leave(l);
 	if (l->entry.unload != NULL) {
 		nif_env_init_own(&env, l);
 		l->entry.unload(&env, l->data);

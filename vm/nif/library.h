@@ -10,6 +10,7 @@
 #include "code/module.h"
 #include "code/nif.h"
 #include "nif/env.h"
+#include "nif/halt.h"
 
 struct nif_library {
 	atomic_uint refs;    /* its code; each of its types that has callbacks; each call of a tracer's */
@@ -18,6 +19,7 @@ struct nif_library {
 	struct nif_entry_function *own_functions; /* entry.functions, when that had to be made */
 	void *data;          /* the library's own */
 	Term module;
+	struct nif_halt halt;
 	struct nif_function functions[]; /* entry.function_count of them */
 };
 

@@ -3,6 +3,7 @@
 #include "nif/nif.h"
 
 #include "nif/call.h"
+#include "nif/halt.h"
 #include "nif/resource.h"
 #include "nif/tracer.h"
 
@@ -18,5 +19,6 @@ void nif_init(void)
 	nif_monitor_init();
 	nif_select_init();
 	nif_tracer_init();
+	nif_halt_init();
 	process_at_exit(follow_exit);
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "data/utf8.h"
 #include "nif/env.h"
 
 Term enif_make_int(struct nif_env *env, int n)
@@ -47,6 +48,23 @@ Term enif_make_atom(struct nif_env *env, const char *name)
 	return enif_make_atom_len(env, name, strlen(name));
 }
 
+int enif_make_new_atom_len(struct nif_env *env, const char *name, size_t n, Term *atom, int encoding)
+{
+	Term made = encoding == NIF_UTF8 ? atom_from_utf8(name, n, NULL) : encoding == NIF_LATIN1 ? atom_from_latin1(name, n, NULL) :
+		    TERM_NONE;
+
+	(void)env;
+	if (made == TERM_NONE)
+		return 0;
+	*atom = made;
+	return 1;
+}
+
+int enif_make_new_atom(struct nif_env *env, const char *name, Term *atom, int encoding)
+{
+	return enif_make_new_atom_len(env, name, strlen(name), atom, encoding);
+}
+
 /* As UTF-8 a name of ATOM_MAX_CHARS characters below 256 takes twice as many bytes. */
 int enif_make_existing_atom_len(struct nif_env *env, const char *name, size_t n, Term *atom, int encoding)
 {
@@ -54,6 +72,8 @@ int enif_make_existing_atom_len(struct nif_env *env, const char *name, size_t n,
 	size_t bytes = 0;
 
 	(void)env;
+	if (encoding == NIF_UTF8)
+		return (*atom = atom_existing_utf8(name, n)) != TERM_NONE;
 	if (encoding != NIF_LATIN1 || n > ATOM_MAX_CHARS)
 		return 0;
 	for (size_t i = 0; i < n; i++) {
@@ -133,8 +153,13 @@ int enif_make_reverse_list(struct nif_env *env, Term list, Term *reversed)
 
 Term enif_make_string_len(struct nif_env *env, const char *text, size_t n, int encoding)
 {
-	(void)encoding;
-	return heap_list_bytes(env->heap, text, n, NIL);
+	size_t chars;
+
+	if (encoding != NIF_UTF8)
+		return heap_list_bytes(env->heap, text, n, NIL);
+	if (utf8_valid_prefix((const uint8_t *)text, n, &chars) < n)
+		return nif_env_badarg(env);
+	return utf8_put_list(env->heap, (const uint8_t *)text, chars);
 }
 
 Term enif_make_string(struct nif_env *env, const char *text, int encoding)

@@ -178,10 +178,14 @@ int enif_get_double(struct nif_env *env, Term t, double *to)
 
 /* ---- atoms */
 
-/* Units: *n bytes in Latin-1. */
+/* Units: *n bytes in the encoding. */
 static bool atom_size(Term atom, int encoding, size_t *n)
 {
-	return term_is_atom(atom) && encoding == NIF_LATIN1 && atom_latin1_size(atom, n);
+	if (!term_is_atom(atom))
+		return false;
+	if (encoding == NIF_UTF8)
+		atom_text(atom, n);
+	return encoding == NIF_UTF8 || (encoding == NIF_LATIN1 && atom_latin1_size(atom, n));
 }
 
 int enif_get_atom_length(struct nif_env *env, Term atom, unsigned *length, int encoding)
@@ -214,7 +218,10 @@ int enif_get_atom(struct nif_env *env, Term atom, char *to, unsigned room, int e
 	if (!atom_size(atom, encoding, &n) || n >= room)
 		return 0;
 	text = atom_text(atom, &bytes);
-	put_latin1(to, text, bytes);
+	if (encoding == NIF_UTF8)
+		memcpy(to, text, bytes);
+	else
+		put_latin1(to, text, bytes);
 	to[n] = '\0';
 	return (int)n + 1;
 }
@@ -254,32 +261,59 @@ int enif_get_tuple(struct nif_env *env, Term t, int *arity, const Term **element
 	return 1;
 }
 
-/* Returns the bytes written, the NUL too; -room when there were more; 0: no list of characters. */
+/* Units: bytes of the character in the encoding; 0: it is none of it. to: UTF8_MAX_BYTES, where they are written. */
+static unsigned encode_char(Term c, int encoding, uint8_t *to)
+{
+	uint64_t value = term_is_small(c) ? (uint64_t)small_value(c) : UINT64_MAX;
+
+	if (encoding == NIF_UTF8)
+		return utf8_is_scalar(value) ? utf8_encode((uint32_t)value, to) : 0;
+	to[0] = (uint8_t)value;
+	return encoding == NIF_LATIN1 && value <= UINT8_MAX;
+}
+
+/* Returns the bytes written, the NUL too; less than 0, their number negated, when there were more; 0: no list of characters. */
 int enif_get_string(struct nif_env *env, Term list, char *to, unsigned room, int encoding)
 {
-	unsigned n = 0;
+	uint8_t c[UTF8_MAX_BYTES];
+	unsigned n = 0, bytes = 1;
+	bool fits = true;
 
 	(void)env;
 	if (room < 1)
 		return 0;
-	to[0] = '\0';
-	if (encoding != NIF_LATIN1)
-		return 0;
 	for (; term_is_cons(list); list = cons_tail(list)) {
-		Term c = cons_head(list);
-
-		if (!term_is_small(c) || (uint64_t)small_value(c) > UINT8_MAX) {
-			to[n] = '\0';
-			return 0;
-		}
-		if (n + 1 == room) {
-			to[n] = '\0';
-			return -(int)room;
-		}
-		to[n++] = (char)small_value(c);
+		bytes = encode_char(cons_head(list), encoding, c);
+		fits = n + bytes < room;
+		if (bytes == 0 || !fits)
+			break;
+		memcpy(to + n, c, bytes);
+		n += bytes;
 	}
-	to[n] = '\0';
-	return term_is_nil(list) ? (int)n + 1 : 0;
+	if (!fits || (bytes > 0 && term_is_nil(list) && (encoding == NIF_LATIN1 || encoding == NIF_UTF8))) {
+		to[n] = '\0';
+		return fits ? (int)n + 1 : -(int)n - 1;
+	}
+	to[encoding == NIF_LATIN1 ? n : 0] = '\0';
+	return 0;
+}
+
+/* Units: *length bytes, without a NUL. */
+int enif_get_string_length(struct nif_env *env, Term list, unsigned *length, int encoding)
+{
+	uint8_t c[UTF8_MAX_BYTES];
+	unsigned n = 0, bytes;
+
+	(void)env;
+	for (; term_is_cons(list); list = cons_tail(list), n += bytes) {
+		bytes = encode_char(cons_head(list), encoding, c);
+		if (bytes == 0)
+			return 0;
+	}
+	if (!term_is_nil(list) || (encoding != NIF_LATIN1 && encoding != NIF_UTF8))
+		return 0;
+	*length = n;
+	return 1;
 }
 
 /* ---- pids and ports */

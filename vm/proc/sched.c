@@ -1172,7 +1172,7 @@ void sched_at_halt(void (*hook)(bool flush))
 }
 
 /* Another thread ends the VM. It may need the world to be stopped first, so this one must not stand in the way. */
-static void wait_for_end(void)
+void sched_await_end(void)
 {
 	for (;;) {
 		sched_make_way();
@@ -1183,7 +1183,7 @@ static void wait_for_end(void)
 void sched_halt(int status, bool flush)
 {
 	if (atomic_flag_test_and_set(&scheds.halting))
-		wait_for_end();
+		sched_await_end();
 	for (unsigned i = 0; i < scheds.halt_hook_count; i++)
 		scheds.halt_hooks[i](flush);
 	batch_close();

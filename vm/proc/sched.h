@@ -60,6 +60,8 @@ int sched_start(void);
 /* Ends the VM from any thread. flush: first what ports have to write is written, which a program that does not read
  * may hold up for ever; an abnormal end does not wait for that. */
 void sched_halt(int status, bool flush) __attribute__((noreturn));
+/* For a thread that has nothing more to do, as the VM is ending. */
+void sched_await_end(void) __attribute__((noreturn));
 unsigned sched_count(void);
 unsigned sched_online(void);
 /* Those that run processes now: the ones online, or one. */

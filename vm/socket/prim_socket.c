@@ -464,6 +464,7 @@ static struct nif_entry_function functions[] = {
 	{ "nif_connect", 1, sock_connect, 0 }, { "nif_connect", 3, sock_connect, 0 },
 	{ "nif_listen", 2, listen_socket, 0 }, { "nif_accept", 2, sock_accept, 0 },
 	{ "nif_send", 4, sock_send, 0 }, { "nif_sendto", 5, sock_sendto, 0 }, { "nif_sendmsg", 5, sock_sendmsg, 0 },
+	{ "nif_sendv", 3, sock_sendv, 0 },
 	{ "nif_sendfile", 1, sock_end_sendfile, NIF_DIRTY_IO }, { "nif_sendfile", 4, sock_sendfile, NIF_DIRTY_IO },
 	{ "nif_sendfile", 5, sock_sendfile, NIF_DIRTY_IO },
 	{ "nif_recv", 4, sock_recv, 0 }, { "nif_recvfrom", 4, sock_recvfrom, 0 }, { "nif_recvmsg", 5, sock_recvmsg, 0 },

@@ -173,6 +173,7 @@ Term sock_accept(struct nif_env *env, int argc, const Term *argv);
 Term sock_send(struct nif_env *env, int argc, const Term *argv);       /* sock_send.c */
 Term sock_sendto(struct nif_env *env, int argc, const Term *argv);
 Term sock_sendmsg(struct nif_env *env, int argc, const Term *argv);
+Term sock_sendv(struct nif_env *env, int argc, const Term *argv);
 Term sock_recv(struct nif_env *env, int argc, const Term *argv);       /* sock_recv.c */
 Term sock_recvfrom(struct nif_env *env, int argc, const Term *argv);
 Term sock_recvmsg(struct nif_env *env, int argc, const Term *argv);

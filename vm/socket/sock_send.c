@@ -139,7 +139,7 @@ Term sock_sendto(struct nif_env *env, int argc, const Term *argv)
 	return answer;
 }
 
-/* ---- sendmsg */
+/* ---- sendmsg, sendv */
 
 struct outgoing {
 	struct msghdr header;
@@ -177,6 +177,34 @@ static Term read_parts(struct nif_env *env, struct sock *s, Term list, struct ou
 	o->header.msg_iov = o->parts->parts;
 	o->header.msg_iovlen = (size_t)o->parts->count;
 	return TERM_NONE;
+}
+
+static Term send_parts(struct nif_env *env, struct sock *s, Term list, Term ref)
+{
+	struct outgoing o = { 0 };
+	Term answer, wrong;
+
+	if (sock_may_not_send(env, s, ref, &answer))
+		return answer;
+	wrong = read_parts(env, s, list, &o);
+	if (wrong != TERM_NONE)
+		return sock_invalid(env, wrong);
+	sock_count(s, SOCK_COUNT_write_tries, 1);
+	return sock_sent(env, s, sendmsg(s->fd, &o.header, MSG_NOSIGNAL), o.bytes, o.has_more, ref);
+}
+
+Term sock_sendv(struct nif_env *env, int argc, const Term *argv)
+{
+	struct sock *s = sock_from_term(env, argv[0]);
+	Term answer;
+
+	(void)argc;
+	if (s == NULL || !sock_is_ref(env, argv[2]))
+		return enif_make_badarg(env);
+	lock_acquire(&s->locks[SOCK_WRITE]);
+	answer = send_parts(env, s, argv[1], argv[2]);
+	lock_release(&s->locks[SOCK_WRITE]);
+	return answer;
 }
 
 static Term read_message(struct nif_env *env, struct sock *s, Term message, Term list, struct outgoing *o)

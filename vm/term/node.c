@@ -38,6 +38,8 @@ void node_init(void)
 	nodes.buckets = mem_zalloc(BUCKETS_LEAST * sizeof(struct node *));
 }
 
+uint64_t node_secret(void) { return nodes.secrets[1]; }
+
 void node_set_self(struct node_name name)
 {
 	size_t n;

@@ -30,6 +30,8 @@ static inline struct node_name node_self(void)
 
 	return (struct node_name){ term_from_atom((uint32_t)(word >> 32)), (uint32_t)word };
 }
+/* The same in the life of this VM, and hardly in another. */
+uint64_t node_secret(void);
 /* Distribution starts, or ends: local pids, ports and references are of that name from now on. */
 void node_set_self(struct node_name name);
 /* The node whose name external terms call local: same name and creation (or creation 0). */
