@@ -171,16 +171,29 @@ static bool has_measure_frame(const Process *p, const struct trace_session *sess
 	return false;
 }
 
+/* Is it the function that p was started with, and the first that is measured there? What p was given counts to that. */
+static bool is_initial(const Process *p, const struct point *pt, const struct traced *t)
+{
+	const Inst *info = pt->breakpoint.info;
+
+	return t->runs[MEASURE_MEMORY].number == 0 && t->runs[MEASURE_MEMORY].since == 0 && p->initial_module == func_info_module(info) &&
+	       p->initial_function == func_info_function(info) && p->initial_arity == func_info_arity(info);
+}
+
 static void call_measured(Process *p, const struct point *pt, struct point_part *part, struct traced *t, struct breakpoint_frames *frames)
 {
 	static const unsigned kinds[MEASURES] = { [MEASURE_TIME] = TRACE_KIND_TIME, [MEASURE_MEMORY] = TRACE_KIND_MEMORY };
 
 	for (unsigned i = 0; i < MEASURES; i++) {
 		uint32_t before;
+		bool initial;
 
 		if (!(part->kinds & kinds[i]) || part->is_paused[i])
 			continue;
+		initial = i == MEASURE_MEMORY && is_initial(p, pt, t);
 		before = measure_switch(p, t, i, part->measures.number, true);
+		if (initial)
+			t->runs[i].since = 0;
 		if (!has_measure_frame(p, part->session, i))
 			add_frame(frames, pt, part, FRAME_MEASURE + i, SMALL(before));
 	}

@@ -124,6 +124,7 @@ messages() ->
     [true = trace:session_destroy(S) || S <- [S1, S2]].
 
 build(N) -> lists:seq(1, N).
+outer([_ | _]) -> ok;
 outer(N) -> L = build(N), [x | L].
 
 %% Counts, times and memory of each session; those of one are paused or begun again without the other.
@@ -153,6 +154,17 @@ counters() ->
     {call_memory, [{_, 20, Moved}]} = trace:info(S1, F, call_memory),
     io:format("~w~n", [Moved]),
 %% expect: 40000
+    %% what a process is given counts to the function that it begins with
+    1 = trace:process(S1, self(), true, [set_on_first_spawn]),
+    {Born, Mon} = spawn_monitor(?MODULE, build, [7 + length(lists:seq(1, 3))]),
+    receive {'DOWN', Mon, _, _, _} -> ok end,
+    1 = trace:function(S1, {?MODULE, outer, 1}, true, [call_memory]),
+    1 = trace:process(S1, self(), true, [set_on_first_spawn]),
+    {Given, Mon2} = spawn_monitor(?MODULE, outer, [lists:seq(1, 10)]),
+    receive {'DOWN', Mon2, _, _, _} -> ok end,
+    io:format("~w~n", [[lists:keyfind(Born, 1, element(2, trace:info(S1, F, call_memory))) =:= {Born, 1, 22},
+        lists:keyfind(Given, 1, element(2, trace:info(S1, {?MODULE, outer, 1}, call_memory))) =:= {Given, 1, 22}]]),
+%% expect: [true,true]
     {all, All} = trace:info(S1, F, all),
     io:format("~w~n", [[K || {K, _} <- All]]),
 %% expect: [traced,match_spec,meta,meta_match_spec,call_memory,call_time,call_count]
