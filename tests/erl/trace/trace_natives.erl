@@ -68,7 +68,8 @@ text() ->
     Lines = string:split(Text, "\n", all),
     [io:format("~s~p~n", [Name, value(Name, Lines)]) || Name <- ["State: ", "Spawned as: ", "Message queue length: ", "Number of heap fragments: ",
         "Heap fragment data: ", "Dictionary: ", "Stack+heap: ", "OldHeap: ", "OldHeap unused: "]],
-    io:format("~p~n", [[value(Name, Lines) =/= missing || Name <- ["Reductions: ", "Heap unused: ", "BinVHeap: ", "OldBinVHeap: ", "BinVHeap unused: ", "Memory: ", "Program counter: "]]]),
+    io:format("~p~n", [[value(Name, Lines) =/= missing || Name <- ["Reductions: ", "Heap unused: ", "BinVHeap: ", "OldBinVHeap: ", "BinVHeap unused: ", "OldBinVHeap unused: ",
+        "Memory: ", "Program counter: "]]]),
     io:format("queue ~p~n", [value("Message queue: ", Lines)]),
     io:format("state ~p~n", [lists:prefix("ACT_PRIO_NORMAL | USR_PRIO_NORMAL | PRQ_PRIO_NORMAL | ACTIVE | RUNNING", value("Internal State: ", Lines))]),
     io:format("links ~p~n", [[string:str(value("Link list: ", Lines), What) > 0 || What <- ["[" ++ pid_to_list(Self), "{from," ++ pid_to_list(Self)]]]),
@@ -104,7 +105,7 @@ value(Name, Lines) ->
 %% expect: Stack+heap: "233"
 %% expect: OldHeap: "0"
 %% expect: OldHeap unused: "0"
-%% expect: [true,true,true,true,true,true,true]
+%% expect: [true,true,true,true,true,true,true,true]
 %% expect: queue missing
 %% expect: state true
 %% expect: links [true,true]
