@@ -107,12 +107,12 @@ static void put_lines(struct beam_out *file)
 	put_chunk(file, "Line", &o);
 }
 
-void beam_build(struct beam_out *file, const uint8_t *body, size_t n)
+void beam_build_labels(struct beam_out *file, const uint8_t *body, size_t n, uint32_t labels)
 {
 	static const uint8_t head[] = {
 		153, COMPACT(U, 1), 1, COMPACT(U, 1), 2, COMPACT(A, 1), COMPACT(A, 2), COMPACT(U, 1), 1, COMPACT(U, 2),
 	};
-	uint8_t code[512];
+	uint8_t code[BEAM_OUT_MAX];
 	struct beam_out chunks = { .n = 0 };
 
 	ck_assert(sizeof(head) + n < sizeof(code));
@@ -120,7 +120,7 @@ void beam_build(struct beam_out *file, const uint8_t *body, size_t n)
 	memcpy(code + sizeof(head), body, n);
 	code[sizeof(head) + n] = 3; /* int_code_end */
 	put_atoms(&chunks);
-	put_code(&chunks, code, sizeof(head) + n + 1, 5);
+	put_code(&chunks, code, sizeof(head) + n + 1, labels);
 	put_tables(&chunks);
 	put_lines(&chunks);
 	file->n = 0;
@@ -128,4 +128,9 @@ void beam_build(struct beam_out *file, const uint8_t *body, size_t n)
 	put_u32(file, (uint32_t)chunks.n + 4);
 	put_bytes(file, "BEAM", 4);
 	put_bytes(file, chunks.bytes, chunks.n);
+}
+
+void beam_build(struct beam_out *file, const uint8_t *body, size_t n)
+{
+	beam_build_labels(file, body, n, 5);
 }

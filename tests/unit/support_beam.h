@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BEAM_OUT_MAX = 4096 };
+enum { BEAM_OUT_MAX = 1 << 15 };
 
 struct beam_out {
 	uint8_t bytes[BEAM_OUT_MAX];
@@ -21,5 +21,7 @@ enum { U, I, A, X, Y, F };
 #define BODY(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ })
 
 void beam_build(struct beam_out *file, const uint8_t *body, size_t n);
+/* The same with labels up to, and without, that one. */
+void beam_build_labels(struct beam_out *file, const uint8_t *body, size_t n, uint32_t labels);
 
 #endif

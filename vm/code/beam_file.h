@@ -113,6 +113,7 @@ struct beam_file {
 	const uint8_t *attributes, *compile; /* external terms, or NULL */
 	size_t attributes_bytes, compile_bytes;
 	uint32_t on_load_label; /* 0: none */
+	uint64_t catch_steps; /* catches that the check of frames looked at: a few for each operation */
 	struct beam_memory *memory; /* everything above but the literal area and the strings */
 };
 

@@ -14,10 +14,15 @@
 /* Besides the words of a frame. MIXED - n: one or another, of n words at least, which is well where the code only raises. */
 enum { NO_FRAME = -1, UNREACHED = -2, UNSEEN = -3, MIXED = -4 };
 
-/* One that is active, and those around it. */
+/* One that is active, and those around it, whose registers are higher. There is one of each, so that the same ones are told by
+ * their address: how deep hostile code nests them costs no time. */
 struct catch {
 	uint64_t y;
 	const struct catch *outer;
+	const struct catch *jump; /* some way out: a search takes as many steps as the logarithm of the depth */
+	const struct catch *next; /* in its bucket */
+	uint32_t depth;           /* 1: none around it */
+	uint32_t number;          /* from 1 on, as they were made */
 };
 
 /* What stands at a place of the code. */
@@ -33,6 +38,9 @@ struct walk {
 	const struct genop *op;
 	struct place *at_label;
 	struct place now;
+	/* Catches that were begun: a bucket for each label. No more are made than there are labels, as each is its handler's. */
+	const struct catch **buckets;
+	uint32_t catch_count;
 };
 
 static bool fail_frame(const struct walk *w, const char *what)
@@ -60,14 +68,6 @@ static int32_t mix(int32_t a, int32_t b)
 	return a == b ? a : MIXED - least;
 }
 
-static bool same_catches(const struct catch *a, const struct catch *b)
-{
-	for (; a != b; a = a->outer, b = b->outer)
-		if (a == NULL || b == NULL || a->y != b->y)
-			return false;
-	return true;
-}
-
 /* What stands at the label when w->now joins it. */
 static bool join(const struct walk *w, struct place *l)
 {
@@ -77,14 +77,14 @@ static bool join(const struct walk *w, struct place *l)
 		return true;
 	}
 	l->frame = mix(l->frame, w->now.frame);
-	return same_catches(l->catches, w->now.catches) || fail_frame(w, "a label where other catches are active");
+	return l->catches == w->now.catches || fail_frame(w, "a label where other catches are active");
 }
 
 static bool lead_back(const struct walk *w, const struct place *l)
 {
 	if (l->frame != w->now.frame && !(l->frame <= MIXED && words_of(w->now.frame) >= words_of(l->frame)))
 		return fail_frame(w, "a label where the frame is another");
-	return same_catches(l->catches, w->now.catches) || fail_frame(w, "a label where other catches are active");
+	return l->catches == w->now.catches || fail_frame(w, "a label where other catches are active");
 }
 
 static inline bool lead_to(struct walk *w, uint64_t label)
@@ -121,10 +121,11 @@ static bool arrive(struct walk *w, uint32_t op_index, uint64_t label)
 
 static bool holds_no_catch(const struct walk *w, uint64_t y)
 {
-	for (const struct catch *c = w->now.catches; c != NULL; c = c->outer)
-		if (c->y == y)
-			return fail_frame(w, "a register in which a catch stands");
-	return true;
+	const struct catch *c = w->now.catches;
+
+	for (; c != NULL && c->y < y; w->p->f->catch_steps++)
+		c = c->jump != NULL && c->jump->y <= y ? c->jump : c->outer;
+	return c == NULL || c->y != y || fail_frame(w, "a register in which a catch stands");
 }
 
 static bool check_operand(struct walk *w, const struct operand *o)
@@ -232,11 +233,48 @@ static bool call_external(struct walk *w)
 	}
 }
 
+static uint32_t depth_of(const struct catch *c) { return c != NULL ? c->depth : 0; }
+static const struct catch *jump_of(const struct catch *c) { return c != NULL ? c->jump : NULL; }
+
+/* Jumps grow as the digits of a skew binary number do: two of one length become one. */
+static const struct catch *jump_from(const struct catch *outer)
+{
+	const struct catch *near = jump_of(outer), *far = jump_of(near);
+
+	return depth_of(outer) - depth_of(near) == depth_of(near) - depth_of(far) ? far : outer;
+}
+
+static const struct catch *make_catch(struct walk *w, uint64_t y, const struct catch **bucket)
+{
+	const struct catch *outer = w->now.catches;
+	struct catch *c = beam_parse_take(w->p, 1, sizeof(*c));
+
+	*c = (struct catch){ .y = y, .outer = outer, .jump = jump_from(outer), .next = *bucket,
+			     .depth = depth_of(outer) + 1, .number = ++w->catch_count };
+	return *bucket = c;
+}
+
+/* The one in register y with those around it that are active now. */
+static const struct catch *find_catch(struct walk *w, uint64_t y)
+{
+	const struct catch *outer = w->now.catches;
+	uint64_t hash = (((uint64_t)(outer != NULL ? outer->number : 0) << 32) + y) * 0x9e3779b97f4a7c15;
+	uint32_t labels = w->p->f->label_count;
+
+	if (w->buckets == NULL)
+		w->buckets = beam_parse_take(w->p, labels, sizeof(*w->buckets));
+
+	const struct catch **bucket = &w->buckets[(hash >> 32) % labels], *c = *bucket;
+
+	for (; c != NULL && (c->y != y || c->outer != outer); c = c->next)
+		w->p->f->catch_steps++;
+	return c != NULL ? c : make_catch(w, y, bucket);
+}
+
 static bool begin_catch(struct walk *w)
 {
 	struct place *handler = &w->at_label[w->op->args[1].u];
 	uint64_t y = w->op->args[0].u;
-	struct catch *c;
 
 	if ((int64_t)y >= w->now.frame)
 		return fail_frame(w, "a register outside the frame");
@@ -245,9 +283,7 @@ static bool begin_catch(struct walk *w)
 	if (handler->is_behind && !handler->is_handler)
 		return fail_frame(w, "a handler that does not take the exception");
 	handler->is_handler = true;
-	c = beam_parse_take(w->p, 1, sizeof(*c));
-	*c = (struct catch){ y, w->now.catches };
-	w->now.catches = c;
+	w->now.catches = find_catch(w, y);
 	return lead_to(w, w->op->args[1].u);
 }
 

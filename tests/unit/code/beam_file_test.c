@@ -202,6 +202,81 @@ START_TEST(test_beam_file_parse_catches)
 }
 END_TEST
 
+enum { DEEP = 500, DEEP_BYTES = DEEP * 40 };
+
+struct body {
+	uint8_t bytes[DEEP_BYTES];
+	size_t n;
+};
+
+static void put(struct body *b, unsigned byte)
+{
+	ck_assert(b->n < sizeof(b->bytes));
+	b->bytes[b->n++] = (uint8_t)byte;
+}
+
+/* A compact term of eleven bits. */
+static void put_term(struct body *b, unsigned tag, unsigned n)
+{
+	put(b, (n >> 8) << 5 | 8 | tag);
+	put(b, n & 255);
+}
+
+/* Catches within catches: in registers DEEP - 1 down to 0, with their handlers at labels from 3 on. */
+static void put_catches(struct body *b)
+{
+	for (unsigned y = DEEP; y-- > 0;) {
+		put(b, 62);
+		put_term(b, Y, y);
+		put_term(b, F, 3 + y);
+	}
+}
+
+static void put_ends(struct body *b, bool handled)
+{
+	for (unsigned y = 0; y < DEEP; y++) {
+		if (handled) {
+			put(b, 1);
+			put_term(b, U, 3 + y);
+		}
+		put(b, 63);
+		put_term(b, Y, y);
+	}
+}
+
+/* However deep they are, a few steps for each operation: of the same ones begun again, and of registers around all of them. */
+START_TEST(test_beam_file_parse_deep_catches)
+{
+	struct body b = { .n = 0 };
+	struct beam_error error;
+	struct beam_out file;
+	struct beam_file *f;
+
+	put(&b, 12);
+	put_term(&b, U, DEEP + 1);
+	put(&b, COMPACT(U, 1));
+	put_catches(&b);
+	put_ends(&b, false);
+	put_catches(&b);
+	for (int i = 0; i < DEEP; i++) {
+		put(&b, 64);
+		put_term(&b, Y, DEEP);
+		put(&b, COMPACT(X, 0));
+	}
+	put_ends(&b, true);
+	put(&b, 18);
+	put_term(&b, U, DEEP + 1);
+	put(&b, 19);
+	init();
+	beam_build_labels(&file, b.bytes, b.n, 3 + DEEP);
+	f = beam_file_parse(file.bytes, file.n, &error);
+	ck_assert_msg(f != NULL, "said: %s", error.text);
+	ck_assert_uint_gt(f->catch_steps, 0);
+	ck_assert_uint_lt(f->catch_steps, 8 * f->op_count);
+	beam_file_free(f);
+}
+END_TEST
+
 START_TEST(test_beam_file_parse_cut_off)
 {
 	struct beam_error error;
@@ -281,6 +356,7 @@ Suite *beam_file_suite(void)
 	tcase_add_test(c, test_beam_file_parse_wrong_operands);
 	tcase_add_test(c, test_beam_file_parse_frames);
 	tcase_add_test(c, test_beam_file_parse_catches);
+	tcase_add_test(c, test_beam_file_parse_deep_catches);
 	tcase_add_test(c, test_beam_file_parse_cut_off);
 	tcase_add_test(c, test_beam_file_parse_compressed);
 	tcase_add_test(c, test_beam_file_parse_stock_lists);
