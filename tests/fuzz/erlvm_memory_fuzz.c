@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
     fake_lay();
     spoil(bytes, n, fake_base, FAKE_SIZE, fake_put);
-    hold(!memory_open(getpid(), &memory));
+    memory = own_memory();
     err = erlvm_layout_read(memory, fake_base + FAKE_TABLE, &ours, why, sizeof why);
     hold(!err || (why[0] && n >= 10));
     if (!err) {
@@ -72,6 +72,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         hold(look_at_code(memory, &ours) || n >= 10);
         look_at_names(memory, &layout);
     }
-    memory_close(memory);
     return 0;
 }

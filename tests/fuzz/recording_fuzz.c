@@ -43,33 +43,38 @@ static void put_chunk(FILE *file, uint32_t number, uint8_t kind, const uint8_t *
     fwrite(stored, 1, chunk.stored, file);
 }
 
+static void read_item(struct batch_merge *merge, const struct recording_item *item)
+{
+    switch (item->kind) {
+    case RECORDING_PAGES: batch_merge_take(merge, item->page); break;
+    case RECORDING_VM: told += strlen(item->vm->name); break;
+    case RECORDING_ASKED: told += item->asked->words[0]; break;
+    case RECORDING_OWNERS: told += item->owner->id + item->owner->words[2]; break;
+    case RECORDING_LOST: told += item->lost->pages + item->lost->unnamed; break;
+    default: told += item->clock->wall_ns;
+    }
+}
+
+/* What merges is a megabyte: it is made for what is a recording, and once there are pages. */
 static void read_all(char *bytes, size_t n)
 {
     struct batch_names *names = batch_names_new();
-    struct batch_merge *merge = batch_merge_new(names, &(struct batch_merge_ops){.event = on_event});
+    struct batch_merge *merge = NULL;
     struct recording_item item;
     struct recording *r;
     FILE *file = fmemopen(bytes, n ? n : 1, "r");
 
     if (file && !recording_open(file, "fuzz", names, &r)) {
         while (recording_next(r, &item)) {
-            if (item.kind == RECORDING_PAGES)
-                batch_merge_take(merge, item.page);
-            else if (item.kind == RECORDING_VM)
-                told += strlen(item.vm->name);
-            else if (item.kind == RECORDING_ASKED)
-                told += item.asked->words[0];
-            else if (item.kind == RECORDING_OWNERS)
-                told += item.owner->id + item.owner->words[2];
-            else if (item.kind == RECORDING_LOST)
-                told += item.lost->pages + item.lost->unnamed;
-            else
-                told += item.clock->wall_ns;
+            if (item.kind == RECORDING_PAGES && !merge)
+                merge = batch_merge_new(names, &(struct batch_merge_ops){.event = on_event});
+            read_item(merge, &item);
         }
         told += recording_damage(r) ? strlen(recording_damage(r)) : 0;
         recording_close(r);
     }
-    batch_merge_until(merge, UINT64_MAX);
+    if (merge)
+        batch_merge_until(merge, UINT64_MAX);
     batch_merge_free(merge);
     batch_names_free(names);
 }
