@@ -1,0 +1,27 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Two nodes with OTP 27's library: calls, monitors, requests to spawn, large messages, terms that came with it.
+-module(since27_nodes).
+-export([main/0]).
+
+main() ->
+    {ok, _} = net_kernel:start(list_to_atom("since27_" ++ os:getpid() ++ "@127.0.0.1"), #{name_domain => longnames}),
+    {ok, Machine} = file:read_link("/proc/" ++ os:getpid() ++ "/exe"),
+    {ok, Peer, Node} = peer:start_link(#{exec => Machine, name => "since27_peer_" ++ os:getpid(), host => "127.0.0.1", longnames => true, wait_boot => 60000}),
+    io:format("~p~n", [[net_adm:ping(Node), rpc:call(Node, erlang, system_info, [otp_release]), erpc:call(Node, lists, sum, [[1, 2, 3]])]]),
+    {Pid, M} = spawn_monitor(Node, erlang, exit, [bye]),
+    io:format("~p~n", [receive {'DOWN', M, process, Pid, Why} -> Why end]),
+    Request = spawn_request(Node, erlang, node, [], [monitor]),
+    io:format("~p~n", [receive {spawn_reply, Request, ok, Child} -> node(Child) =:= Node end]),
+    Terms = [0.0, binary_to_term(<<131, 70, 128, 0:56>>), 'å', '€', make_ref(), self(), #{0.0 => minus}, binary:copy(<<"x">>, 3000000)],
+    io:format("~p~n", [[erpc:call(Node, erlang, hd, [[T]]) =:= T || T <- Terms]]),
+    io:format("~p~n", [erpc:call(Node, erlang, '=:=', lists:sublist(Terms, 2))]),
+    erlang:monitor_node(Node, true),
+    peer:stop(Peer),
+    io:format("~p~n", [receive {nodedown, Node} -> down end]).
+
+%% expect: [pong,"27",6]
+%% expect: bye
+%% expect: true
+%% expect: [true,true,true,true,true,true,true,true]
+%% expect: false
+%% expect: down
