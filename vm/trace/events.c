@@ -134,6 +134,9 @@ void trace_pattern_event(struct trace_session *s, Term event, enum trace_how how
 {
 	struct event_pattern *old = atomic_exchange(find_pattern(s, event), make_pattern(how, program));
 
+	if (event == am_send)
+		atomic_store(&s->is_silent_of_sends, how == TRACE_OFF);
+
 	if (old != NULL)
 		progress_wait(&old->wait, free_pattern);
 }

@@ -25,6 +25,7 @@ struct trace_session {
 		Term tracer;
 	} born[BORN_KINDS];         /* what those to come begin with; the session lock */
 	_Atomic(struct event_pattern *) sends, receives; /* NULL: every message */
+	_Atomic bool is_silent_of_sends; /* the pattern of sends is false: for threads that are no schedulers */
 	_Atomic(struct on_load *) on_load; /* NULL: no pattern */
 	_Atomic size_t parts;       /* of points */
 	struct trace_session *next_ended;

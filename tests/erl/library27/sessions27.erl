@@ -202,7 +202,8 @@ ports() ->
     Ss = [S1, S2] = [trace:session_create(p, T, []) || T <- [T1, T2]],
     0 = trace:port(S1, new, true, [ports]),
     Port = open_port({spawn, "cat"}, []),
-    1 = trace:port(S2, Port, true, ['receive']),
+    1 = trace:port(S2, Port, true, ['receive', send]),
+    1 = trace:send(S2, false, []), %% what it sends is not told
     Port ! {self(), {command, "x"}},
     receive {Port, {data, "x"}} -> ok end,
     true = port_close(Port),
