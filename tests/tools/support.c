@@ -197,8 +197,8 @@ const struct support_run *support_two_vms(const char *command, const char *args1
 
 long support_number(const char *json, const char *mark, const char *key)
 {
-    const char *line = strstr(json, mark), *end;
-    char name[128], *at;
+    const char *line = strstr(json, mark), *end, *at;
+    char name[128];
 
     if (!line)
         return -1;
