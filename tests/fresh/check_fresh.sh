@@ -31,7 +31,7 @@ hold() {
 	demo)
 		shows_screen "$log" || return
 		[ "$installed" -le $PACKAGES_MOST ] || { echo "$installed packages were installed, $PACKAGES_MOST at most" >>"$log"; return 1; } ;;
-	both) shows_screen "$log" && hold check "$@" ;;
+	both) shows_screen "$log" && hold check "${@:2}" ;;
 	check) tail -1 "$log" | grep -qE '^check: [0-9]+ passed, 0 failed' ;;
 	esac
 }
