@@ -309,6 +309,12 @@ $(FUZZ)/elf_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/elf_file_fuzz $(addpr
 $(FUZZ)/otp_memory_fuzz $(FUZZ)/erlvm_memory_fuzz: $(FUZZ)/%_fuzz: $(FUZZ)/tests/fuzz/%_fuzz.o \
 	$(patsubst %,$(FUZZ)/tools/%.o,target/memory target/memory_file target/core_file common/clock otp/erlvm_code otp/erlvm_layout target/frame_table otp/otp_atoms otp/otp_check otp/otp_code target/otp_image otp/otp_lines otp/otp_modules otp/otp_registered common/rights)
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
+# A core file, from a small one on.
+$(FUZZ)/tests/fuzz/core_file_fuzz.o: FUZZ_CFLAGS += -Itools
+$(FUZZ)/core_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/core_file_fuzz tools/target/core_file)
+	@mkdir -p $(FUZZ)/corpus/core_file
+	python3 tests/fuzz/small_core.py > $(FUZZ)/corpus/core_file/small
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^
 $(FUZZ)/tests/fuzz/recording_fuzz.o: FUZZ_CFLAGS += -Itools
 $(FUZZ)/recording_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/recording_fuzz tools/recording/recording tools/recording/recording_read $(BATCH_READERS))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lz -lzstd
@@ -345,8 +351,12 @@ demo: deps
 	$(MAKE) $(PARALLEL) all
 	@BUILD=$(BUILD) bash bench/demo.sh
 
+# What a command would do with a snapshot, alone.
+$(BUILD)/bench/snapshot: bench/snapshot.c $(TOOL_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(HARDENING) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 bench: deps-check
-	$(MAKE) $(PARALLEL) all
+	$(MAKE) $(PARALLEL) all $(BUILD)/bench/snapshot
 	$(MAKE) $(PARALLEL) PROBES=0 build/variant-noprobes/erlvm
 	@BUILD=$(BUILD) bash bench/run.sh
 

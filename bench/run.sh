@@ -13,13 +13,14 @@
 #   (j) the world around it: echo, messages between nodes, native functions, os:cmd, idle connections: bench/world.py
 #   (k) tables and ports found by one process and by two at once: bench/tables.erl
 #   (l) what stays resident ten seconds after a peak of memory, of every kind: bench/peaks.py
+#   (m) reading 100,000 processes from outside, once, and names of some: bench/snapshot.c
 # BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
 # BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c); of (e) and (g) the rows with this text in their names
 # ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
-parts=${BENCH_ONLY:-a b c d e f g h i j k l}
+parts=${BENCH_ONLY:-a b c d e f g h i j k l m}
 runs=${BENCH_RUNS:-5}
 div=${BENCH_DIV:-10}
 ours=$BUILD/erlvm
@@ -186,6 +187,22 @@ bench_tables() {
 	echo
 }
 
+# The VM waits in a shell of its own; it ends when its standard input does.
+bench_snapshots() {
+	local vm pid
+	echo "(m) reading 100,000 processes of a VM from outside; names of one: who it is, where it stands"
+	[ "$dir/snapshots.beam" -nt bench/snapshots.erl ] || erlc -o "$dir" bench/snapshots.erl
+	printf "    %-6s %10s %10s %10s %12s\n" "" processes "CPU ms" ms "us a name"
+	for vm in "$ours" erl; do
+		coproc NODE { timeout 600 $vm +P 1048576 -noshell -pa "$dir" -run snapshots main 100000 2>/dev/null; }
+		read -r pid <&"${NODE[0]}"
+		"$dir/snapshot" "$pid" "$runs" | awk -v vm="${vm##*/}" '{ printf "    %-6s %10d %10.1f %10.1f %12.1f\n", vm, $1, $2, $3, $4 }'
+		echo end >&"${NODE[1]}"
+		wait "$NODE_PID" || true
+	done
+	echo
+}
+
 for part in $parts; do
 	case $part in
 	a) bench_probes ;;
@@ -200,6 +217,7 @@ for part in $parts; do
 	j) BUILD=$BUILD BENCH_RUNS=$runs python3 bench/world.py ;;
 	k) bench_tables ;;
 	l) BUILD=$BUILD BENCH_RUNS=${BENCH_RUNS:-1} python3 bench/peaks.py ;;
+	m) bench_snapshots ;;
 	*) echo "bench/run.sh: no part $part" >&2; exit 2 ;;
 	esac
 done

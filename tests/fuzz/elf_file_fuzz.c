@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         look_at_notes(elf->batches, elf->nbatches, n);
         hold(strlen(elf->build_id) < sizeof elf->build_id);
         hold(elf_file_read_symbol(elf, "noted", text, sizeof text) <= (ssize_t)sizeof text);
-        elf_file_address(elf, getpid(), "noted");
+        elf_file_address(elf, elf_file_bias(elf, getpid()), "noted");
         elf_file_free(elf);
     }
     close(fd);

@@ -23,12 +23,25 @@ main(Idle) ->
     register(spinner, spawn(fun spin/0)),
     timer:sleep(200),
     true = erlang:suspend_process(whereis(frozen)),
-    io:format("node ~s ~b~n", [os:getpid(), length(processes())]),
+    Port = open_port({spawn, "sleep 1000"}, [binary]),
+    spawn(fun() -> port_command(Port, binary:copy(<<"x">>, 1000003)) end), % which waits as long as the port is busy
+    timer:sleep(200),
+    io:format("node ~s ~b ~b ~b ~b ~b~n",
+              [os:getpid(), length(processes()), length(erlang:ports()), erlang:system_info(schedulers) | dirty()]),
+    [io:format("busy ~s ~p~n", [string:replace(string:slice(pid_to_list(P), 3, length(pid_to_list(P)) - 4), ".", " "), N])
+     || {P, N} <- [{Main, main}, {whereis(spinner), spinner}]],
     [say(P) || P <- processes(), P =/= self(), P =/= whereis(spinner)],
     [frozen ! {message, N} || N <- lists:seq(1, 89)], % it does not take them
     io:format("atoms ~b~n", [erlang:system_info(atom_count)]),
     io:format("ready~n"),
     stay().
+
+%% Dirty schedulers, for calculations and for input and output; those of an erlvm have no queue.
+dirty() ->
+    case string:find(erlang:system_info(system_version), "[erlvm]") of
+        nomatch -> [erlang:system_info(dirty_cpu_schedulers), erlang:system_info(dirty_io_schedulers)];
+        _ -> [0, 0]
+    end.
 
 %% What it is does not change by asking: it rests. Words of both heaps and of what stands outside of them.
 say(P) ->
@@ -70,6 +83,7 @@ init(Main) ->
 
 %% 30 are born and 30 end, all the time.
 churn() ->
-    Pids = [spawn(?MODULE, wait, [0]) || _ <- lists:seq(1, 30)],
-    [P ! {stop, 0} || P <- Pids],
+    Pids = [spawn_monitor(?MODULE, wait, [0]) || _ <- lists:seq(1, 30)],
+    [P ! {stop, 0} || {P, _} <- Pids],
+    [receive {'DOWN', Ref, process, P, _} -> ok end || {P, Ref} <- Pids],
     churn().

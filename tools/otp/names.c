@@ -77,6 +77,15 @@ static const char *find_atom(const struct vm *vm, uint64_t index)
 
 int names_add(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours)
 {
+    struct memory *memory;
+    int err = memory_open((int)layout->vm, &memory);
+
+    return err ? err : names_add_memory(names, layout, ours, memory);
+}
+
+int names_add_memory(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours,
+                     struct memory *memory)
+{
     const uint16_t *off = layout->off;
     struct otp_code_layout code = {
         .info_mfa = off[OTP_CODE_INFO_MFA], .info_size = off[OTP_CODE_INFO_SIZE],
@@ -86,8 +95,10 @@ int names_add(struct names *names, const struct otp_layout *layout, const struct
     struct vm *vm = calloc(1, sizeof *vm), **at;
     int err;
 
-    if (!vm)
+    if (!vm) {
+        memory_close(memory);
         return -ENOMEM;
+    }
     for (at = &names->vms; *at && (*at)->layout.vm != layout->vm;)
         at = &(*at)->next;
     if (*at) {
@@ -102,9 +113,8 @@ int names_add(struct names *names, const struct otp_layout *layout, const struct
         code.ours = &vm->ours;
     }
     vm->layouts = vm->purged = -1;
-    err = memory_open((int)layout->vm, &vm->memory);
-    if (!err)
-        err = otp_atoms_new(&vm->layout, memory_file(vm->memory), &vm->atoms);
+    vm->memory = memory;
+    err = otp_atoms_new(&vm->layout, memory_file(vm->memory), &vm->atoms);
     if (!err) {
         uint64_t own = otp_atoms_find(vm->atoms, "erts_beamasm");
 

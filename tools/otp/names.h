@@ -28,6 +28,9 @@ uint64_t names_find_atom(struct names *names, uint32_t vm, const char *text);
  * Fails: -errno. No message.
  */
 int names_add(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours);
+/* The same of one whose memory is read by this, which it takes over, also when it fails. */
+int names_add_memory(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours,
+                     struct memory *memory);
 /*
  * From now on purges of the VM's code are looked up in the maps "otp_layouts" and "otp_purged", which stay the
  * caller's; -1: there is none. Reads where all its code is.

@@ -6,15 +6,12 @@
 #include "otp_check.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "target/memory.h"
-#include "common/rights.h"
 #include "otp_atoms.h"
 
 enum {
@@ -59,7 +56,7 @@ const uint16_t *otp_layout_find(uint32_t release, bool jit, bool notes)
 /* ---- reading */
 
 struct check {
-    struct memory_file *memory; /* of the target */
+    const struct memory_file *memory; /* of the target */
     const struct otp_layout *layout;
     uint32_t natoms;
     uint32_t max, lines; /* of the process table: slots, cache lines */
@@ -580,17 +577,14 @@ static int check_open_ports(struct check *c, const struct table *t)
     return err || linked ? err : doubt(c, "no port of it is what its driver keeps");
 }
 
-int otp_check_ports(int pid, struct otp_layout *layout, char *why, size_t size)
+int otp_check_ports(const struct memory_file *memory, struct otp_layout *layout, char *why, size_t size)
 {
-    struct check c = {.layout = layout, .why = why, .size = size};
+    struct check c = {.memory = memory, .layout = layout, .why = why, .size = size};
     uint64_t behind = (uint64_t)layout->off[OTP_PORT_QUEUE_SIZE] + layout->off[OTP_PORT_LOCK_SIZE] + PORT_NAME_BYTES;
     uint64_t expected = layout->off[OTP_PORT_SIZE] + behind;
     struct table t;
     int err;
 
-    err = memory_file_open(pid, &c.memory);
-    if (err)
-        return doubt(&c, "its memory cannot be read: %s", rights_explain(err));
     err = read_table(&c, layout->ports, "ports", &t);
     if (!err && (!t.count || !count_atoms(&c)))
         err = too_early(&c, "its ports are");
@@ -601,22 +595,14 @@ int otp_check_ports(int pid, struct otp_layout *layout, char *why, size_t size)
         layout->port_packing = packing_of(&t.packing, t.mask);
         err = check_open_ports(&c, &t);
     }
-    memory_file_close(c.memory);
     return err;
 }
 
-int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char *why, size_t size)
+int otp_check(const struct memory_file *memory, struct otp_image *image, struct otp_layout *layout, char *why, size_t size)
 {
-    struct check c = {.layout = layout, .why = why, .size = size};
-    int err;
+    struct check c = {.memory = memory, .layout = layout, .why = why, .size = size};
+    int err = check_text(&c, image);
 
-    err = memory_file_open(pid, &c.memory);
-    if (err) {
-        err = err == -ENOENT ? -ESRCH : err;
-        snprintf(why, size, "its memory cannot be read: %s", rights_explain(err));
-        return err;
-    }
-    err = check_text(&c, image);
     if (!err)
         err = check_atoms(&c);
     if (!err)
@@ -625,6 +611,5 @@ int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char 
         err = check_init(&c);
     if (!err)
         err = check_processes(&c);
-    memory_file_close(c.memory);
     return err;
 }

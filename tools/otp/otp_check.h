@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "target/memory_file.h"
 #include "target/otp_image.h"
 #include "otp_user.h"
 
@@ -23,14 +24,15 @@ const uint16_t *otp_layout_find(uint32_t release, bool jit, bool notes);
  * `layout` comes with release, bias, procs, atoms and off; packing is filled here. The process
  * is only read, and is not stopped: what changes meanwhile is read again.
  * Fails, with the reason in `why` (one line, no newline): -EAGAIN when the emulator is not far
- * enough to tell; -EACCES, -ESRCH when its memory cannot be read; -ENOTSUP on any doubt.
+ * enough to tell; -ENOTSUP on any doubt.
  */
-int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char *why, size_t size);
+int otp_check(const struct memory_file *memory, struct otp_image *image, struct otp_layout *layout, char *why,
+              size_t size);
 /*
  * Whether the offsets of ports hold, too, by the table at layout->ports: it packs numbers as it must, and each port
  * stands at its place, has a name, a driver with a name and an owner, and is open; that of a driver of the emulator is
  * what the driver keeps. Comes after otp_check; port_packing is filled here. Fails as otp_check does.
  */
-int otp_check_ports(int pid, struct otp_layout *layout, char *why, size_t size);
+int otp_check_ports(const struct memory_file *memory, struct otp_layout *layout, char *why, size_t size);
 
 #endif

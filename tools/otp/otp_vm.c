@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "target/core_file.h"
 #include "target/memory.h"
 #include "otp_check.h"
 #include "target/provider_otp.h"
@@ -32,12 +33,20 @@ static uint64_t locate(struct otp_vm *vm, const char *name)
     return otp_symbols_find(vm->symbols, name, &place) ? 0 : place.address + vm->layout.bias;
 }
 
-static int find_places(struct otp_vm *vm, const struct target *t, char *why, size_t size)
+/* What a VM is read by. */
+struct source {
+    const struct target *target;
+    struct memory *memory;
+    uint64_t bias;    /* 0: not known */
+    const char *root; /* of its file system; NULL: no debug files are looked for */
+};
+
+static int find_places(struct otp_vm *vm, const struct source *from, char *why, size_t size)
 {
     struct otp_layout *l = &vm->layout;
     uint64_t apply;
 
-    l->bias = elf_file_bias(t->elf, t->pid);
+    l->bias = from->bias;
     if (!l->bias) { /* it has ended, or has become another program, as a child that was just forked does */
         snprintf(why, size, "its memory map does not show the executable");
         return -EAGAIN;
@@ -49,7 +58,7 @@ static int find_places(struct otp_vm *vm, const struct target *t, char *why, siz
         return -ENOENT;
     }
     apply = locate(vm, "beam_run_process");
-    if (apply && !read_memory(t->pid, apply, &l->apply, sizeof l->apply))
+    if (apply && !memory_file_read(memory_file(from->memory), apply, &l->apply, sizeof l->apply))
         l->apply = 0;
     return 0;
 }
@@ -76,13 +85,13 @@ static int choose_layout(struct otp_vm *vm, const struct target *t, char *why, s
 }
 
 /* Ports are read when all that is known of them holds; who is asked of other things does without. */
-static int find_ports(struct otp_vm *vm, const struct target *t, char *why, size_t size)
+static int find_ports(struct otp_vm *vm, const struct source *from, char *why, size_t size)
 {
     int err = -ENOENT;
 
     vm->layout.ports = locate(vm, "erts_port");
     if (vm->layout.ports)
-        err = otp_check_ports(t->pid, &vm->layout, vm->no_ports, sizeof vm->no_ports);
+        err = otp_check_ports(memory_file(from->memory), &vm->layout, vm->no_ports, sizeof vm->no_ports);
     else
         snprintf(vm->no_ports, sizeof vm->no_ports, "erts_port is not found in it");
     if (err == -EAGAIN)
@@ -90,60 +99,135 @@ static int find_ports(struct otp_vm *vm, const struct target *t, char *why, size
     return err == -EAGAIN ? err : 0;
 }
 
-static int fill_stock(struct otp_vm *vm, const struct target *t, char *why, size_t size)
+static int fill_stock(struct otp_vm *vm, const struct source *from, char *why, size_t size)
 {
-    char root[64];
-    int err;
+    int err = otp_symbols_new(from->target->path, from->root, &vm->symbols);
 
-    snprintf(root, sizeof root, "/proc/%d/root", t->pid);
-    err = otp_symbols_new(t->path, root, &vm->symbols);
     if (err)
         snprintf(why, size, "its executable cannot be read: %s", rights_explain(err));
     if (!err)
-        err = choose_layout(vm, t, why, size);
+        err = choose_layout(vm, from->target, why, size);
     if (!err)
-        err = find_places(vm, t, why, size);
+        err = find_places(vm, from, why, size);
     if (!err)
-        err = otp_check(t->pid, otp_symbols_image(vm->symbols), &vm->layout, why, size);
+        err = otp_check(memory_file(from->memory), otp_symbols_image(vm->symbols), &vm->layout, why, size);
     if (!err)
-        err = find_ports(vm, t, why, size);
+        err = find_ports(vm, from, why, size);
     return err;
 }
 
-static int fill_ours(struct otp_vm *vm, const struct target *t, char *why, size_t size)
+static int fill_ours(struct otp_vm *vm, const struct source *from, char *why, size_t size)
 {
-    struct memory *memory;
-    int err = memory_open(t->pid, &memory);
+    uint64_t table = elf_file_address(from->target->elf, from->bias, "erlvm_layout");
+    int err;
 
-    if (err) {
-        snprintf(why, size, "its memory cannot be read: %s", rights_explain(err));
-        return err;
-    }
     vm->ours = calloc(1, sizeof *vm->ours);
-    err = vm->ours ? erlvm_layout_read(memory, elf_file_address(t->elf, t->pid, "erlvm_layout"), vm->ours, why, size) : -ENOMEM;
-    memory_close(memory);
+    err = vm->ours ? erlvm_layout_read(from->memory, table, vm->ours, why, size) : -ENOMEM;
     if (err)
         return err;
-    vm->layout.vm = (uint32_t)t->pid;
-    vm->layout.bias = elf_file_bias(t->elf, t->pid);
+    vm->layout.vm = (uint32_t)from->target->pid;
+    vm->layout.bias = from->bias;
     erlvm_layout_fill(vm->ours, &vm->layout);
     return 0;
 }
 
-int otp_vm_new(const struct target *t, struct otp_vm **out, char *why, size_t size)
+static int new_vm(const struct source *from, struct otp_vm **out, char *why, size_t size)
 {
     struct otp_vm *vm = calloc(1, sizeof *vm);
     int err = -ENOMEM;
 
     snprintf(why, size, "out of memory");
     if (vm)
-        err = (t->provider->hooks ? fill_stock : fill_ours)(vm, t, why, size);
+        err = (from->target->provider->hooks ? fill_stock : fill_ours)(vm, from, why, size);
     if (err) {
         otp_vm_free(vm);
         return err;
     }
     *out = vm;
     return 0;
+}
+
+int otp_vm_new(const struct target *t, struct otp_vm **out, char *why, size_t size)
+{
+    struct source from = {.target = t, .bias = elf_file_bias(t->elf, t->pid)};
+    int err = memory_open(t->pid, &from.memory);
+    char root[64];
+
+    if (err == -ENOENT) { /* it has ended */
+        snprintf(why, size, "its memory map does not show the executable");
+        return -EAGAIN;
+    }
+    if (err) {
+        snprintf(why, size, "its memory cannot be read: %s", rights_explain(err));
+        return err;
+    }
+    snprintf(root, sizeof root, "/proc/%d/root", t->pid);
+    from.root = root;
+    err = new_vm(&from, out, why, size);
+    memory_close(from.memory);
+    return err;
+}
+
+/* ---- of a core file */
+
+/* Opens what the core was of; *bias is that of its executable. */
+static int open_executable(struct core_file *core, const char *path, struct target *t, uint64_t *bias, char *why,
+                           size_t size)
+{
+    int err;
+
+    path = path ? path : core_file_executable(core);
+    if (!path) {
+        snprintf(why, size, "it does not say which executable it is of");
+        return -ENOENT;
+    }
+    err = target_open_file(path, t);
+    if (err) {
+        snprintf(why, size, "its executable, %s, cannot be read as an Erlang VM: %s", path, rights_explain(err));
+        return err;
+    }
+    t->pid = core_file_pid(core);
+    err = core_file_use(core, elf_file_fd(t->elf), bias);
+    if (err) {
+        snprintf(why, size, err == -ESTALE ? "%s is not the executable that it is of: it is of another build"
+                                           : "%s cannot be held against it", path);
+        target_close(t);
+    }
+    return err;
+}
+
+int otp_vm_new_core(const char *path, const char *executable, struct otp_vm **out, struct memory **memory, char *why,
+                    size_t size)
+{
+    struct core_file *core;
+    struct memory_file *file;
+    struct target t;
+    struct source from = {.target = &t};
+    int err = core_file_open(path, &core);
+
+    if (err) {
+        snprintf(why, size, err == -ENOEXEC ? "it is no core file of an x86-64 program" : "it cannot be read: %s",
+                 rights_explain(err));
+        return err;
+    }
+    err = open_executable(core, executable, &t, &from.bias, why, size);
+    if (err) {
+        core_file_close(core);
+        return err;
+    }
+    snprintf(why, size, "out of memory");
+    err = memory_file_from_core(core, &file);
+    if (!err)
+        err = memory_new(file, &from.memory);
+    if (!err) {
+        err = new_vm(&from, out, why, size);
+        if (err)
+            memory_close(from.memory);
+        else
+            *memory = from.memory;
+    }
+    target_close(&t);
+    return err;
 }
 
 void otp_vm_free(struct otp_vm *vm)

@@ -23,6 +23,13 @@ struct otp_vm {
  * -EAGAIN when the VM is not far enough yet; else it is refused.
  */
 int otp_vm_new(const struct target *target, struct otp_vm **out, char *why, size_t size);
+/*
+ * One that left a core file, as the kernel writes it. `executable`: NULL: where the core says that it was. Debug files are
+ * looked for on this machine. Owns: the caller frees *out, and closes *memory, which is the core's. Fails, with the
+ * reason in `why`.
+ */
+int otp_vm_new_core(const char *core, const char *executable, struct otp_vm **out, struct memory **memory, char *why,
+                    size_t size);
 void otp_vm_free(struct otp_vm *vm);
 /* How many processes it has now. Fails: -ESRCH. */
 int otp_vm_processes(const struct otp_vm *vm, uint64_t *out);

@@ -64,7 +64,7 @@ static int tell_vm(struct reader *r, const struct otp_vm *vm)
     if (!err && r->ops->owner)
         err = snapshot_processes(r->snapshot, tell_process, r, &count);
     snapshot_free(r->snapshot);
-    return err == -ESRCH ? 0 : err;
+    return err == -ESRCH || err == -EBADMSG ? 0 : err;
 }
 
 int owners_read(const struct target *t, const struct owners_ops *ops)

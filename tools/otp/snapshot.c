@@ -3,7 +3,7 @@
  * Invariant: a process that is told stood in its slot before and after it was read, both readings say the same pid, and
  * that is the pid of the slot. Every number that is read is bounded before something is done so often.
  */
-#include "snapshot.h"
+#include "snapshot_state.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,14 +13,13 @@
 #include "common/clock.h"
 #include "names.h"
 #include "otp_code.h"
-#include "otp_owner.h"
 #include "otp_registered.h"
 
 enum {
-    SLOTS = 8192, /* of the table, at once */
-    BATCH = 512,  /* processes, at once */
+    SLOTS = SNAPSHOT_SLOTS,
+    BATCH = SNAPSHOT_BATCH,
     MAX_SLOTS = 1 << 27,
-    MAX_PROCESS = 4096, /* bytes */
+    MOST_WRONG = 1 << 16,
     MAX_SIGNALS = 256,  /* of a queue that are no messages */
     BUFFERS = 64,       /* of messages in front of a queue: ERTS_PROC_SIG_INQ_BUFFERED_NR_OF_BUFFERS */
     MAX_LIST = 256,
@@ -30,51 +29,16 @@ enum {
 
 static const uint64_t MAX_COUNT = 1ull << 44; /* words, messages: no VM has so many */
 
-struct kind;
-
-struct snapshot {
-    const struct kind *kind;
-    const struct otp_layout *layout;
-    const struct erlvm_layout *ours; /* NULL: a stock emulator */
-    struct names *names;
-    struct memory *memory;
-    struct otp_owner owner;
-    size_t size; /* bytes of a process that are read: up to the last member that is asked for */
-};
-
-/* What differs between VMs. `p`: the bytes of a process. */
-struct kind {
-    /* The pid of the process, which stands in this slot. False: it is another's, or none. */
-    bool (*id)(const struct snapshot *s, const unsigned char *p, uint64_t slot, ev_id *out);
-    void (*messages)(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out);
-    uint64_t (*binaries)(const struct snapshot *s, const unsigned char *p);
-    bool (*hibernated)(const struct snapshot *s, const unsigned char *p);
-    /* How many slots may hold a process. */
-    bool (*slots)(const struct snapshot *s, uint64_t *out);
-    /* Where the process resumes that applies its argument registers; 0: not known. */
-    uint64_t (*apply)(const struct snapshot *s);
-};
-
 /* ---- members of a process */
 
-static uint64_t number_at(const unsigned char *p, size_t offset, size_t size)
-{
-    uint64_t number = 0;
-
-    if (offset + size <= MAX_PROCESS)
-        memcpy(&number, p + offset, size);
-    return number;
-}
-
-/* 0 when the build has it not. */
 static uint64_t member(const struct snapshot *s, const unsigned char *p, enum otp_field field)
 {
-    return number_at(p, s->layout->off[field], sizeof(uint64_t));
+    return snapshot_member(s, p, field);
 }
 
 static bool has_bit(const struct snapshot *s, uint64_t flags, enum otp_field bit)
 {
-    return s->layout->off[bit] < 32 && flags >> s->layout->off[bit] & 1;
+    return snapshot_bit(s, flags, bit);
 }
 
 static uint32_t state_of(const struct snapshot *s, const unsigned char *p)
@@ -84,7 +48,7 @@ static uint32_t state_of(const struct snapshot *s, const unsigned char *p)
 
 static bool read_at(const struct snapshot *s, uint64_t address, void *out, size_t size)
 {
-    return memory_file_read(memory_file(s->memory), address, out, size);
+    return snapshot_read(s, address, out, size);
 }
 
 /* ---- a stock emulator */
@@ -93,10 +57,8 @@ static bool read_at(const struct snapshot *s, uint64_t address, void *out, size_
 static ev_id id_of_stock(const struct otp_layout *layout, uint64_t term)
 {
     const struct otp_packing *p = &layout->packing;
-    uint64_t x = term >> 4, d;
+    uint64_t d = snapshot_unpack(p, term);
 
-    d = (x & ~p->pix_mask) | (x >> (p->cl_shift & 63) & p->cl_mask) | (x & p->cli_mask) << (p->cli_shift & 63);
-    d &= p->data_mask;
     return ev_id_of_pid((uint32_t)(d & ((1ull << (p->number_bits & 63)) - 1)), (uint32_t)(d >> (p->number_bits & 63)));
 }
 
@@ -108,6 +70,11 @@ static bool read_id_of_stock(const struct snapshot *s, const unsigned char *p, u
         return false;
     *out = id_of_stock(s->layout, id);
     return true;
+}
+
+static bool is_stock_free(const struct snapshot *s, const unsigned char *p)
+{
+    return has_bit(s, state_of(s, p), OTP_STATE_FREE);
 }
 
 /*
@@ -197,9 +164,14 @@ static bool read_id_of_ours(const struct snapshot *s, const unsigned char *p, ui
     return (id & 0xf) == OTP_TAG_PID && (id >> 4 & NUMBER_MASK) == slot;
 }
 
+static bool is_own_free(const struct snapshot *s, const unsigned char *p)
+{
+    return !member(s, p, OTP_PROC_ID) || !state_of(s, p);
+}
+
 static uint64_t own_member(const struct snapshot *s, const unsigned char *p, enum erlvm_field field, size_t size)
 {
-    return number_at(p, s->ours->numbers[field], size);
+    return snapshot_number(p, s->ours->numbers[field], size);
 }
 
 static void count_messages_of_ours(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out)
@@ -229,10 +201,24 @@ static uint64_t apply_of_ours(const struct snapshot *s)
     return s->ours->roots[LAYOUT_ROOM_STUBS] + s->ours->numbers[ERLVM_STUB_START];
 }
 
-static const struct kind stock = {read_id_of_stock,    count_messages_of_stock, count_binaries_of_stock,
-                                  is_stock_hibernated, read_slots_of_stock,     apply_of_stock};
-static const struct kind ours = {read_id_of_ours,   count_messages_of_ours, count_binaries_of_ours,
-                                 is_own_hibernated, read_slots_of_ours,     apply_of_ours};
+static const struct snapshot_kind stock = {
+    .id = read_id_of_stock,
+    .is_free = is_stock_free,
+    .messages = count_messages_of_stock,
+    .binaries = count_binaries_of_stock,
+    .hibernated = is_stock_hibernated,
+    .slots = read_slots_of_stock,
+    .apply = apply_of_stock,
+};
+static const struct snapshot_kind ours = {
+    .id = read_id_of_ours,
+    .is_free = is_own_free,
+    .messages = count_messages_of_ours,
+    .binaries = count_binaries_of_ours,
+    .hibernated = is_own_hibernated,
+    .slots = read_slots_of_ours,
+    .apply = apply_of_ours,
+};
 
 /* ---- rows */
 
@@ -273,16 +259,6 @@ static uint64_t words_between(uint64_t start, uint64_t end)
     return end < start || start % 8 || end % 8 ? MAX_COUNT + 1 : (end - start) / 8;
 }
 
-static ev_id parent_of(const struct snapshot *s, const unsigned char *p)
-{
-    uint64_t term = member(s, p, OTP_PROC_PARENT);
-
-    if ((term & 0xf) != OTP_TAG_PID)
-        return 0;
-    return s->ours ? ev_id_of_pid((uint32_t)(term >> 4 & NUMBER_MASK), (uint32_t)(term >> 32))
-                   : id_of_stock(s->layout, term);
-}
-
 /* False: it makes no sense. */
 static bool fill_row(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out)
 {
@@ -296,81 +272,105 @@ static bool fill_row(const struct snapshot *s, const unsigned char *p, struct sn
     out->fragment_words = member(s, p, OTP_PROC_FRAGMENTS);
     out->binary_words = s->kind->binaries(s, p);
     out->reductions = member(s, p, OTP_PROC_REDS);
-    out->parent = parent_of(s, p);
+    out->parent = snapshot_pid(s, member(s, p, OTP_PROC_PARENT));
     return out->messages <= MAX_COUNT && out->heap_words <= MAX_COUNT && out->old_heap_words <= MAX_COUNT &&
            out->fragment_words <= MAX_COUNT && out->binary_words <= MAX_COUNT;
 }
 
 /* ---- all of them */
 
-struct walk {
-    struct snapshot *s;
-    int (*take)(void *ctx, const struct snapshot_process *process);
-    void *ctx;
-    struct snapshot_count count;
-    uint64_t table, invalid;
-    uint64_t slots[SLOTS], later[SLOTS];
-    struct memory_piece pieces[BATCH];
-    uint64_t at[BATCH]; /* the slot of each, from the first of `slots` on */
-    size_t n;
-    unsigned char first[BATCH][MAX_PROCESS], second[BATCH][MAX_PROCESS];
-};
-
-static void read_batch(struct walk *w, unsigned char (*to)[MAX_PROCESS])
+static void read_batch(struct snapshot_walk *w, unsigned char (*to)[SNAPSHOT_MOST])
 {
     for (size_t i = 0; i < w->n; i++)
-        w->pieces[i] = (struct memory_piece){w->slots[w->at[i]], to[i], w->s->size, false};
+        w->pieces[i] = (struct memory_piece){w->slots[w->at[i]], to[i], w->size, false};
     memory_file_read_many(memory_file(w->s->memory), w->pieces, w->n);
 }
 
-static int take_process(struct walk *w, uint64_t slot, size_t i, bool stayed)
+/* One that is just getting another heap, say, makes no sense for a moment. */
+static bool read_again(const struct snapshot_walk *w, struct snapshot_process *row)
 {
-    const struct snapshot *s = w->s;
-    struct snapshot_process row = {.address = w->slots[w->at[i]]};
-    ev_id before;
+    enum { TRIES = 5 };
+    unsigned char bytes[SNAPSHOT_MOST] = {0};
 
-    if (!stayed || !w->pieces[i].read || !s->kind->id(s, w->second[i], slot, &row.id)) {
-        /* what is wrong twice, and stays, is not being made or freed */
-        bool lies = stayed && w->pieces[i].read && !memcmp(w->first[i], w->second[i], s->size) &&
-                    !has_bit(s, state_of(s, w->second[i]), OTP_STATE_FREE);
+    for (int i = 0; i < TRIES; i++)
+        if (snapshot_read(w->s, row->address, bytes, w->size) &&
+            snapshot_pid(w->s, member(w->s, bytes, OTP_PROC_ID)) == row->id && fill_row(w->s, bytes, row))
+            return row->moved = true;
+    return false;
+}
 
-        *(lies ? &w->count.unclear : &w->count.gone) += 1;
-        return 0;
-    }
-    row.moved = memcmp(w->first[i], w->second[i], s->size);
-    if (row.moved && (!s->kind->id(s, w->first[i], slot, &before) || before != row.id)) {
-        w->count.gone++;
-        return 0;
-    }
-    if (!fill_row(s, w->second[i], &row)) {
+static int tell_process(struct snapshot_walk *w, const struct snapshot_element *e)
+{
+    struct snapshot_process row = {.address = e->address, .id = e->id, .moved = e->moved};
+
+    if (!fill_row(w->s, e->bytes, &row) && !read_again(w, &row)) {
         w->count.unclear++;
         return 0;
     }
     w->count.told++;
-    return w->take(w->ctx, &row);
+    return ((int (*)(void *, const struct snapshot_process *))w->take)(w->ctx, &row);
+}
+
+static bool is_process_free(const struct snapshot *s, const unsigned char *p)
+{
+    return s->kind->is_free(s, p);
+}
+
+static bool read_process_id(const struct snapshot *s, const unsigned char *p, uint64_t slot, ev_id *out)
+{
+    return s->kind->id(s, p, slot, out);
+}
+
+static int take_element(struct snapshot_walk *w, uint64_t slot, size_t i, bool stayed)
+{
+    const struct snapshot *s = w->s;
+    struct snapshot_element e = {.address = w->slots[w->at[i]], .bytes = w->second[i],
+                                 .moved = memcmp(w->first[i], w->second[i], w->size) != 0};
+    ev_id before;
+
+    if (!stayed || !w->pieces[i].read || !w->table->id(s, e.bytes, slot, &e.id)) {
+        /* what is wrong twice, and stays, is not being made or freed */
+        bool lies = stayed && w->pieces[i].read && !e.moved && !w->table->is_free(s, e.bytes);
+
+        *(lies ? &w->count.unclear : &w->count.gone) += 1;
+        return 0;
+    }
+    if (e.moved && (!w->table->id(s, w->first[i], slot, &before) || before != e.id)) {
+        w->count.gone++;
+        return 0;
+    }
+    return w->table->tell(w, &e);
+}
+
+/* Some come and go while the others are read; a table of which most makes no sense is none. */
+static bool is_nonsense(const struct snapshot_count *count)
+{
+    return count->gone + count->unclear > count->told + MOST_WRONG;
 }
 
 /* Reads what was put together, of slots from `base` on, and tells it. */
-static int take_batch(struct walk *w, uint64_t base)
+static int take_batch(struct snapshot_walk *w, uint64_t base)
 {
     size_t from = w->n ? w->at[0] : 0, size = w->n ? (w->at[w->n - 1] - from + 1) * sizeof *w->slots : 0;
-    bool table;
+    bool whole;
     int err = 0;
 
     read_batch(w, w->first);
     read_batch(w, w->second);
-    table = read_at(w->s, w->table + (base + from) * sizeof *w->slots, w->later + from, size);
-    for (size_t i = 0; table && i < w->n && !err; i++)
-        err = take_process(w, base + w->at[i], i, w->later[w->at[i]] == w->slots[w->at[i]]);
+    whole = read_at(w->s, w->tab + (base + from) * sizeof *w->slots, w->later + from, size);
+    for (size_t i = 0; whole && i < w->n && !err; i++)
+        err = take_element(w, base + w->at[i], i, w->later[w->at[i]] == w->slots[w->at[i]]);
     w->n = 0;
-    return table ? err : -ESRCH;
+    if (!err && is_nonsense(&w->count))
+        return -EBADMSG;
+    return whole ? err : -ESRCH;
 }
 
-static int take_slots(struct walk *w, uint64_t base, size_t n)
+static int take_slots(struct snapshot_walk *w, uint64_t base, size_t n)
 {
     int err = 0;
 
-    if (!read_at(w->s, w->table + base * sizeof *w->slots, w->slots, n * sizeof *w->slots))
+    if (!read_at(w->s, w->tab + base * sizeof *w->slots, w->slots, n * sizeof *w->slots))
         return -ESRCH;
     for (size_t i = 0; i < n && !err; i++) {
         if (!w->slots[i] || w->slots[i] == w->invalid)
@@ -382,37 +382,37 @@ static int take_slots(struct walk *w, uint64_t base, size_t n)
     return err ? err : take_batch(w, base);
 }
 
-static bool read_listed(const struct snapshot *s, uint64_t *out)
+static bool read_listed(const struct snapshot_walk *w, uint64_t *out)
 {
     uint32_t n;
 
-    if (!read_at(s, s->layout->procs + s->layout->off[OTP_PTAB_COUNT], &n, sizeof n))
+    if (!read_at(w->s, w->table->address + w->s->layout->off[OTP_PTAB_COUNT], &n, sizeof n))
         return false;
     *out = n;
     return true;
 }
 
-static int walk_table(struct walk *w)
+static int walk_table(struct snapshot_walk *w)
 {
     const struct snapshot *s = w->s;
     const uint16_t *off = s->layout->off;
     uint64_t slots;
     int err = 0;
 
-    if (!read_at(s, s->layout->procs + off[OTP_PTAB_TAB], &w->table, sizeof w->table) ||
+    if (!read_at(s, w->table->address + off[OTP_PTAB_TAB], &w->tab, sizeof w->tab) ||
         (off[OTP_PTAB_INVALID] != OTP_NOWHERE &&
-         !read_at(s, s->layout->procs + off[OTP_PTAB_INVALID], &w->invalid, sizeof w->invalid)) ||
-        !s->kind->slots(s, &slots) || !read_listed(s, &w->count.listed))
+         !read_at(s, w->table->address + off[OTP_PTAB_INVALID], &w->invalid, sizeof w->invalid)) ||
+        !w->table->slots(s, &slots) || !read_listed(w, &w->count.listed))
         return -ESRCH;
     for (uint64_t base = 0; base < slots && base < MAX_SLOTS && !err; base += SLOTS)
         err = take_slots(w, base, slots - base < SLOTS ? slots - base : SLOTS);
     return err;
 }
 
-int snapshot_processes(struct snapshot *s, int (*take)(void *ctx, const struct snapshot_process *process), void *ctx,
-                       struct snapshot_count *count)
+int snapshot_walk_table(struct snapshot *s, const struct snapshot_table *table, void (*take)(void), void *ctx,
+                        struct snapshot_count *count)
 {
-    struct walk *w = calloc(1, sizeof *w);
+    struct snapshot_walk *w = calloc(1, sizeof *w);
     uint64_t again;
     int err;
 
@@ -421,16 +421,36 @@ int snapshot_processes(struct snapshot *s, int (*take)(void *ctx, const struct s
     if (!w)
         return -ENOMEM;
     w->s = s;
+    w->table = table;
+    w->size = table->size < SNAPSHOT_MOST ? table->size : SNAPSHOT_MOST;
     w->take = take;
     w->ctx = ctx;
     memory_since(s->memory, clock_ns(CLOCK_MONOTONIC));
     err = walk_table(w);
-    if (!err && !read_listed(s, &again))
+    if (!err && !read_listed(w, &again))
         err = -ESRCH;
     if (count)
         *count = w->count;
     free(w);
     return err;
+}
+
+static bool read_process_slots(const struct snapshot *s, uint64_t *out)
+{
+    return s->kind->slots(s, out);
+}
+
+int snapshot_processes(struct snapshot *s, int (*take)(void *ctx, const struct snapshot_process *process), void *ctx,
+                       struct snapshot_count *count)
+{
+    struct snapshot_table processes = {.address = s->layout->procs,
+                                       .size = s->layout->off[OTP_PROC_SIZE],
+                                       .slots = read_process_slots,
+                                       .id = read_process_id,
+                                       .is_free = is_process_free,
+                                       .tell = tell_process};
+
+    return snapshot_walk_table(s, &processes, (void (*)(void))take, ctx, count);
 }
 
 int snapshot_atoms(struct snapshot *s, uint64_t *count, uint64_t *limit)
@@ -447,15 +467,20 @@ int snapshot_atoms(struct snapshot *s, uint64_t *count, uint64_t *limit)
 
 /* ---- one of them */
 
+ev_id snapshot_pid(const struct snapshot *s, uint64_t term)
+{
+    if ((term & 0xf) != OTP_TAG_PID)
+        return 0;
+    return s->ours ? ev_id_of_pid((uint32_t)(term >> 4 & NUMBER_MASK), (uint32_t)(term >> 32))
+                   : id_of_stock(s->layout, term);
+}
+
 /* Whether it still is who it was when it was told. */
 static bool lives(const struct snapshot *s, const struct snapshot_process *p)
 {
     uint64_t id;
 
-    if (!read_at(s, p->address + s->layout->off[OTP_PROC_ID], &id, sizeof id) || (id & 0xf) != OTP_TAG_PID)
-        return false;
-    return p->id == (s->ours ? ev_id_of_pid((uint32_t)(id >> 4 & NUMBER_MASK), (uint32_t)(id >> 32))
-                             : id_of_stock(s->layout, id));
+    return read_at(s, p->address + s->layout->off[OTP_PROC_ID], &id, sizeof id) && snapshot_pid(s, id) == p->id;
 }
 
 bool snapshot_owner(struct snapshot *s, const struct snapshot_process *p, struct wire_name *out)
@@ -547,7 +572,6 @@ bool snapshot_place(struct snapshot *s, const struct snapshot_process *p, char *
 int snapshot_new(const struct otp_vm *vm, struct names *names, struct snapshot **out)
 {
     struct snapshot *s = calloc(1, sizeof *s);
-    uint16_t size = vm->layout.off[OTP_PROC_SIZE];
 
     if (!s)
         return -ENOMEM;
@@ -556,7 +580,7 @@ int snapshot_new(const struct otp_vm *vm, struct names *names, struct snapshot *
                            .ours = vm->ours,
                            .names = names,
                            .memory = names_memory(names, vm->layout.vm),
-                           .size = size < MAX_PROCESS ? size : MAX_PROCESS};
+                           .vm = vm};
     otp_owner_init(&s->owner, &vm->layout, vm->ours, names);
     *out = s;
     return 0;
@@ -564,5 +588,7 @@ int snapshot_new(const struct otp_vm *vm, struct names *names, struct snapshot *
 
 void snapshot_free(struct snapshot *s)
 {
+    if (s)
+        free(s->schedulers);
     free(s);
 }

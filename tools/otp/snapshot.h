@@ -60,13 +60,13 @@ struct snapshot_count {
     uint64_t told;
     uint64_t gone;    /* born or ended while they were read */
     uint64_t unclear; /* what their memory says makes no sense */
-    uint64_t listed;  /* how many processes the VM itself said that it has, before */
+    uint64_t listed;  /* how many the VM itself said that there are, before */
 };
 
 /*
  * Tells `take` each process, until it answers nonzero, which is returned. *count, which may be NULL, is filled in any
  * case. Fails: -ESRCH: the VM has ended, or its table is not to be read any more; what was told until then holds.
- * -ENOMEM. No message.
+ * -EBADMSG: most of its table makes no sense; -ENOMEM. No message.
  */
 int snapshot_processes(struct snapshot *snapshot, int (*take)(void *ctx, const struct snapshot_process *process),
                        void *ctx, struct snapshot_count *count);
@@ -83,6 +83,38 @@ bool snapshot_registered(struct snapshot *snapshot, const struct snapshot_proces
  * was when it began its time slice. False: it has ended since.
  */
 bool snapshot_place(struct snapshot *snapshot, const struct snapshot_process *process, char *buf, size_t size);
+
+struct snapshot_port {
+    ev_id id;
+    uint64_t address; /* in the VM */
+    ev_id owner;      /* 0: none here */
+    uint64_t queued_bytes;  /* that its driver has still to write */
+    uint64_t command_bytes; /* of commands that wait for the driver */
+    uint64_t read_bytes, written_bytes;
+    bool busy; /* its driver said so: who sends to it is suspended */
+    bool full; /* its queue of commands is: likewise */
+    bool closing;
+};
+
+/* As snapshot_processes. Fails: -ENOTSUP, too: of an erlvm, or where vm->no_ports says why. */
+int snapshot_ports(struct snapshot *snapshot, int (*take)(void *ctx, const struct snapshot_port *port), void *ctx,
+                   struct snapshot_count *count);
+/* What it was opened with, untrusted, cut. False: it was closed since. */
+bool snapshot_port_name(struct snapshot *snapshot, const struct snapshot_port *port, char *buf, size_t size);
+
+enum snapshot_scheduler_type { SNAPSHOT_NORMAL, SNAPSHOT_DIRTY_CPU, SNAPSHOT_DIRTY_IO };
+
+struct snapshot_scheduler {
+    enum snapshot_scheduler_type type; /* of an erlvm all are normal: its others have no queue */
+    uint32_t number; /* from 1, of its type */
+    uint64_t queued; /* processes and ports in its run queue, which all dirty ones of a type share */
+    ev_id running;   /* 0: nobody */
+    uint64_t reductions;
+};
+
+/* Tells `take` each. Fails: -ESRCH: they cannot be read; -ENOMEM. */
+int snapshot_schedulers(struct snapshot *snapshot,
+                        int (*take)(void *ctx, const struct snapshot_scheduler *scheduler), void *ctx);
 
 /* How many atoms there are, and may be. Fails: -ESRCH. */
 int snapshot_atoms(struct snapshot *snapshot, uint64_t *count, uint64_t *limit);

@@ -280,6 +280,8 @@ void core_file_close(struct core_file *core)
     if (!core)
         return;
     close(core->fd);
+    if (core->executable >= 0)
+        close(core->executable);
     free(core->segments);
     free(core->mapped);
     free(core->notes);
@@ -342,10 +344,13 @@ int core_file_use(struct core_file *core, int executable, uint64_t *bias)
         return -ENOENT;
     if (!read_whole(executable, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG))
         return -ENOEXEC;
-    core->executable = -1;
     if (!is_same_build(core, path, executable))
         return -ESTALE;
-    core->executable = executable;
+    if (core->executable >= 0)
+        close(core->executable);
+    core->executable = fcntl(executable, F_DUPFD_CLOEXEC, 0);
+    if (core->executable < 0)
+        return -errno;
     *bias = core->entry - head.e_entry;
     return 0;
 }
@@ -417,7 +422,8 @@ void core_file_each_mapping(const struct core_file *core,
     for (size_t i = 0; i < core->nsegments && !done; i++) {
         const struct segment *s = &core->segments[i];
         const struct mapped *m = find_mapped(core, s->start);
-        struct memory_mapping one = {.start = s->start, .end = s->end, .executable = s->executable, .file = m};
+        bool named = m && !strstr(m->path, " (deleted)"); /* as /proc/PID/maps, too, says of memory without a name */
+        struct memory_mapping one = {.start = s->start, .end = s->end, .executable = s->executable, .file = named};
 
         if (m)
             one.offset = m->offset + (s->start - m->start);

@@ -30,7 +30,7 @@ int core_file_pid(const struct core_file *core);
 const char *core_file_executable(const struct core_file *core);
 /*
  * From now on what the core leaves out of the executable's mappings is read from this file; *bias: what is added to an
- * address of its link editor. The descriptor stays the caller's. Fails: -ESTALE: the core is of another build; -ENOEXEC;
+ * address of its link editor. The descriptor is duplicated. Fails: -ESTALE: the core is of another build; -ENOEXEC;
  * -ENOENT: the core does not tell of an executable.
  */
 int core_file_use(struct core_file *core, int executable, uint64_t *bias);

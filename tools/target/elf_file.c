@@ -353,12 +353,11 @@ uint64_t elf_file_bias(const struct elf_file *file, int pid)
     return search.bias;
 }
 
-uint64_t elf_file_address(const struct elf_file *file, int pid, const char *name)
+uint64_t elf_file_address(const struct elf_file *file, uint64_t bias, const char *name)
 {
     GElf_Sym sym;
-    uint64_t bias = find_symbol(file->reader->elf, name, &sym) ? elf_file_bias(file, pid) : 0;
 
-    return bias ? bias + sym.st_value : 0;
+    return bias && find_symbol(file->reader->elf, name, &sym) ? bias + sym.st_value : 0;
 }
 
 ssize_t elf_file_read_symbol(const struct elf_file *file, const char *name, void *buf, size_t size)

@@ -51,8 +51,9 @@ void elf_file_drop_wide(struct elf_file *elf, bool (*keeps)(void *ctx, uint64_t 
 bool elf_file_has_symbol(const struct elf_file *elf, const char *name);
 /* What is added to an address of the link editor in the process, 0 when it does not run this file. */
 uint64_t elf_file_bias(const struct elf_file *elf, int pid);
-/* Where an object of that name is in the process; 0 when the file names none, or the process does not run the file. */
-uint64_t elf_file_address(const struct elf_file *elf, int pid, const char *name);
+/* Where an object of that name is in a process that runs the file with this bias; 0 when the file names none, or the
+ * bias is 0. */
+uint64_t elf_file_address(const struct elf_file *elf, uint64_t bias, const char *name);
 /* Whether the file has the text somewhere; what follows it at `out`, a string of `size` bytes at most with its NUL. */
 bool elf_file_find_text(const struct elf_file *elf, const char *text, char *out, size_t size);
 /* Bytes of the data symbol, at most `size`. Fails: -ENOENT. Returns how many. */

@@ -56,7 +56,7 @@ static const char *find_name(const char *args, const char *end)
  */
 static bool read_node(struct target *t)
 {
-    uint64_t address = elf_file_address(t->elf, t->pid, "erts_this_node_sysname_BUFFER");
+    uint64_t address = elf_file_address(t->elf, elf_file_bias(t->elf, t->pid), "erts_this_node_sysname_BUFFER");
     char text[sizeof t->name], *node = text;
     struct memory *memory;
     int err;
