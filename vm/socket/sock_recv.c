@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "data/binary.h"
 #include "data/map.h"
 #include "socket/sock.h"
@@ -93,7 +94,7 @@ static Term fail_read(struct nif_env *env, struct sock *s, int error, Term ref)
 
 	if (error == EAGAIN || error == EINTR) {
 		if (ref == am_zero)
-			return am_ok;
+			return release_polls_time_out() ? am_timeout : am_ok;
 		s->buffers_read = 0;
 		return wait_read(env, s, ref, &answer) ? am_select : answer;
 	}
@@ -113,12 +114,17 @@ static Term end_stream(struct nif_env *env, struct sock *s, bool tells)
 
 /* ---- recv */
 
-static Term read_all(struct nif_env *env, struct sock *s, struct incoming *in, size_t n)
+static Term read_polled(struct nif_env *env, struct sock *s, struct incoming *in, size_t n)
 {
 	count_package(s, n);
 	s->buffers_read = 0;
 	next_reader(env, s);
-	return sock_ok(env, take_buffer(env, in, n));
+	return take_buffer(env, in, n);
+}
+
+static Term read_all(struct nif_env *env, struct sock *s, struct incoming *in, size_t n)
+{
+	return sock_ok(env, read_polled(env, s, in, n));
 }
 
 /* The buffer is full, and the caller takes what there is: there may be more. */
@@ -165,8 +171,10 @@ static Term receive(struct nif_env *env, struct sock *s, const size_t *lengths, 
 			return read_all(env, s, &in, (size_t)n);
 		if ((size_t)n == in.room)
 			return read_full(env, s, &in, (size_t)n, ref);
-		if (length == 0 || ref == am_zero)
+		if (length == 0 || (ref == am_zero && !release_polls_time_out()))
 			return read_all(env, s, &in, (size_t)n);
+		if (ref == am_zero)
+			return heap_tuple(env->heap, am_timeout, read_polled(env, s, &in, (size_t)n));
 		return read_part(env, s, &in, (size_t)n, ref);
 	}
 	answer = n == 0 ? end_stream(env, s, true) : fail_read(env, s, errno, ref);

@@ -104,8 +104,15 @@ sendv({A, B}) ->
     {Kind, Rest} = send_nowait(A, Large),
     io:format("~p~n", [[Kind, iolist_size(Rest) > 0, iolist_size(Rest) < 8000000]]),
     io:format("~0p~n", [[catch_class(fun() -> socket:sendv(A, X) end) || X <- [[a], [<<1:3>>], x]]]),
+    polled(stream_pair()),
     socket:close(A),
     io:format("~p~n", [socket:sendv(A, Parts)]).
+
+%% Who does not wait gets what there is.
+polled({A, B}) ->
+    ok = socket:send(A, <<"abc">>),
+    {ok, <<"a">>} = socket:recv(B, 1),
+    io:format("~0p~n", [[socket:recv(B, 5, 0), socket:recv(B, 5, 0), socket:recv(B, 0, 0), socket:recvfrom(B, 0, 0), socket:recvmsg(B, 0)]]).
 
 send_nowait(S, Parts) ->
     case socket:sendv(S, Parts, nowait) of
@@ -117,6 +124,7 @@ send_nowait(S, Parts) ->
 %% expect: [true,ok,ok,true]
 %% expect: [select,true,true]
 %% expect: [{error,{case_clause,{invalid,iov}}},{error,{case_clause,{invalid,iov}}},{error,{case_clause,{invalid,iov}}}]
+%% expect: [{error,{timeout,<<"bc">>}},{error,timeout},{error,timeout},{error,timeout},{error,timeout}]
 %% expect: {error,closed}
 
 sendv_of_datagrams() ->
