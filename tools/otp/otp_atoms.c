@@ -10,6 +10,7 @@
 enum {
     SEGMENT = 1024, /* atoms */
     MAX_ATOMS = 32 << 20,
+    MOST_UNREAD = 4096, /* and half of all: whoever tells of more that is not there tells lies, each of which is a system call */
     MAX_HEAD = 64,
     SHORT_NAME = 64, /* bytes that a binary on the heap holds at most */
     MAX_BITS = 64,   /* bytes of a structure that stands for a binary */
@@ -22,6 +23,7 @@ struct otp_atoms {
     const struct memory_file *memory;
     char **texts;
     size_t n;
+    size_t unread; /* of these, whose heads could not be read or are another atom's */
 };
 
 static uint64_t word_at(const char *bytes, size_t offset)
@@ -172,15 +174,21 @@ static bool has_index(const struct otp_layout *l, const char head[MAX_HEAD], uin
     return stored == index;
 }
 
-static void read_heads(const struct otp_atoms *a, struct batch *b, const uint64_t *pointers, size_t n)
+/* Returns how many are not what should stand there. */
+static size_t read_heads(const struct otp_atoms *a, struct batch *b, const uint64_t *pointers, size_t n)
 {
+    size_t unread = 0;
+
     for (size_t i = 0; i < n; i++)
         b->pieces[i] = (struct memory_piece){.address = pointers[i], .out = b->heads[i], .size = head_size(a->layout)};
     memory_file_read_many(a->memory, b->pieces, n);
-    for (size_t i = 0; i < n; i++)
-        b->names[i] = b->pieces[i].read && has_index(a->layout, b->heads[i], (uint32_t)(a->n + i))
-                          ? parse_head(a->layout, b->heads[i])
-                          : (struct name){0, SIZE_MAX};
+    for (size_t i = 0; i < n; i++) {
+        bool came = b->pieces[i].read && has_index(a->layout, b->heads[i], (uint32_t)(a->n + i));
+
+        b->names[i] = came ? parse_head(a->layout, b->heads[i]) : (struct name){0, SIZE_MAX};
+        unread += !came;
+    }
+    return unread;
 }
 
 /* Names that are short, as nearly all are; the others are read when they are asked for. */
@@ -218,10 +226,10 @@ static int read_segment(struct otp_atoms *a, struct batch *b, uint64_t table, ui
                !memory_file_read(a->memory, segment + first * sizeof *pointers, pointers, n * sizeof *pointers)) {
         return -EFAULT;
     }
-    read_heads(a, b, pointers, n);
+    a->unread += read_heads(a, b, pointers, n);
     read_names(a, b, a->texts + a->n, n);
     a->n += n;
-    return 0;
+    return a->unread > MOST_UNREAD && a->unread > a->n / 2 ? -EFAULT : 0;
 }
 
 /* Those that have come since the last look. */
