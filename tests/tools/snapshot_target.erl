@@ -23,7 +23,8 @@ main(Idle) ->
     register(spinner, spawn(fun spin/0)),
     timer:sleep(200),
     true = erlang:suspend_process(whereis(frozen)),
-    Port = open_port({spawn, "sleep 1000"}, [binary]),
+    %% Takes nothing, and ends with the node.
+    Port = open_port({spawn, "sh -c 'while kill -0 $PPID; do sleep 1; done 2> /dev/null'"}, [binary]),
     spawn(fun() -> port_command(Port, binary:copy(<<"x">>, 1000003)) end), % which waits as long as the port is busy
     timer:sleep(200),
     io:format("node ~s ~b ~b ~b ~b ~b~n",
