@@ -380,7 +380,9 @@ END_TEST
 START_TEST(test_trace_ring_that_a_threshold_asked_for_stays)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run(TWICE "$ERLVM -quick -pa . -s twice > /dev/null & p=$!\n"
+    const struct support_run *r = support_run("cat > bursts.erl << 'E'\n-module(bursts).\n-export([start/0, born/0]).\n"
+                                              "start() -> [spawn(?MODULE, born, []) || _ <- lists:seq(1, 23)], receive after 2000 -> start() end.\n"
+                                              "born() -> ok.\nE\nerlc bursts.erl; $ERLVM -quick -pa . -s bursts > /dev/null & p=$!; runs $p erlvm\n"
                                               "$ERLSNOOP trace --ring 60s --when 'spawns.births > 20' -o r -p $p processes 2> err > t & e=$!\n"
                                               "until grep -q 'births > 20: .r. holds' err; do kill -0 $e || break; sleep .05; done; kill -INT $e; wait $e; s=$?\n"
                                               "grep -o 'ended by a signal.*' err; ls r*; kill $p; exit $s");
