@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/attach.h"
 #include "cmd/cmd.h"
 #include "common/fail.h"
 #include "common/nearest.h"
+#include "probe/attach.h"
 
 static const struct {
     const char *name, *text;

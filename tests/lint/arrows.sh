@@ -49,7 +49,12 @@ hold() {
 	while IFS=: read -r f line inc; do
 		room=${f#"$1"/} inc=${inc#*\"}
 		room=${room%%/*} inc=${inc%%\"*}
-		case $inc in ../* | */*/*) continue ;; */*) to=${inc%%/*} ;; *) continue ;; esac
+		case $inc in
+		../../*) continue ;; # out of the tree: held below
+		../*) fail "$f:$line: $inc is included by its room's name" && continue ;;
+		*/*) to=${inc%%/*} ;;
+		*) continue ;;
+		esac
 		[ "$to" = "$room" ] && continue
 		case " ${may[$room]-} " in *" $to "*) ;; *) fail "$f:$line: $room may not include $inc" ;; esac
 	done < <(grep -nE '^\s*#\s*include\s+"' "$1"/*/*.[chid]*)

@@ -12,17 +12,17 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "source/batch_source.h"
 #include "cmd.h"
 #include "common/fail.h"
-#include "probe/kernel.h"
 #include "common/options.h"
-#include "probe/plan.h"
 #include "common/rights.h"
+#include "probe/kernel.h"
+#include "probe/plan.h"
+#include "probe/watch.h"
 #include "sink/sink.h"
+#include "source/batch_source.h"
 #include "source/verdict.h"
 #include "target/target_find.h"
-#include "probe/watch.h"
 
 
 static const struct sink_column columns[] = {{"check", "CHECK", SINK_TEXT, 22},

@@ -12,10 +12,10 @@
 #include "common/options.h"
 #include "otp/otp_vm.h"
 #include "probe/plan.h"
+#include "probe/watch.h"
 #include "sink/sink.h"
 #include "source/verdict.h"
 #include "target/target_find.h"
-#include "probe/watch.h"
 
 static const struct sink_column columns[] = {
     {"pid", "PID", SINK_COUNT, 7},   {"name", "NAME", SINK_TEXT, 20}, {"vm", "VM", SINK_TEXT, 11},      {"up", "UP", SINK_TEXT, 10},

@@ -7,14 +7,14 @@
 #include <sys/stat.h>
 
 #include "cmd.h"
-#include "event/event_text.h"
 #include "common/fail.h"
-#include "source/feed.h"
 #include "common/options.h"
+#include "event/event_text.h"
 #include "recording/recording_read.h"
 #include "recording/recording_seen.h"
-#include "view/result.h"
 #include "sink/sink.h"
+#include "source/feed.h"
+#include "view/result.h"
 #include "view/views_user.h"
 #include "view/wanted.h"
 

@@ -8,14 +8,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "cmd.h"
-#include "session/engine.h"
+#include "common/clock.h"
 #include "common/fail.h"
+#include "common/signals.h"
 #include "serve/http.h"
 #include "serve/metrics.h"
+#include "session/engine.h"
 #include "session/session.h"
-#include "common/signals.h"
 #include "view/view_select.h"
 
 /* How often what the kernel counted is taken. */

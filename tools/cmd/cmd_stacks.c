@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "cmd.h"
+#include "common/clock.h"
 #include "common/fail.h"
-#include "probe/kernel.h"
-#include "target/memory.h"
-#include "otp/native.h"
-#include "otp/otp_registered.h"
-#include "otp/otp_threads.h"
-#include "otp/otp_stack.h"
-#include "profile/profile.h"
-#include "session/session.h"
 #include "common/tally.h"
 #include "common/whole_file.h"
+#include "otp/native.h"
+#include "otp/otp_registered.h"
+#include "otp/otp_stack.h"
+#include "otp/otp_threads.h"
+#include "probe/kernel.h"
+#include "profile/profile.h"
+#include "session/session.h"
+#include "target/memory.h"
 
 #include "stacks.skel.h"
 

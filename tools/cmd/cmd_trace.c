@@ -11,19 +11,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "source/batch_source.h"
-#include "common/clock.h"
 #include "cmd.h"
+#include "common/clock.h"
 #include "common/fail.h"
-#include "source/feed.h"
-#include "otp/owners.h"
 #include "common/ready.h"
-#include "recording/recording_write.h"
 #include "common/signals.h"
+#include "otp/owners.h"
+#include "probe/watch.h"
+#include "recording/recording_write.h"
 #include "sink/sink.h"
+#include "source/batch_source.h"
+#include "source/feed.h"
 #include "source/trap_source.h"
 #include "view/untold.h"
-#include "probe/watch.h"
 #include "view/when.h"
 
 #include "../../bpf/trap.h"

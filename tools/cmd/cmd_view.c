@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "session/engine.h"
 #include "common/fail.h"
 #include "common/options.h"
+#include "session/engine.h"
 #include "view/view_select.h"
 #include "view/views_user.h"
 

@@ -30,12 +30,12 @@ unsigned nearest_distance(const char *a, const char *b)
     return rows[m % 3][n];
 }
 
-int nearest_is(const char *word, const char *known, unsigned *best)
+bool nearest_is(const char *word, const char *known, unsigned *best)
 {
     unsigned distance = nearest_distance(word, known);
 
     if (distance >= *best || 3 * distance > strlen(word) + 1)
-        return 0;
+        return false;
     *best = distance;
-    return 1;
+    return true;
 }

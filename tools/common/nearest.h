@@ -5,7 +5,7 @@
 #ifndef TOOLS_NEAREST_H
 #define TOOLS_NEAREST_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 enum { NEAREST_BYTES = 32 }; /* longer words are like none */
 
@@ -15,6 +15,6 @@ enum { NEAREST_BYTES = 32 }; /* longer words are like none */
  */
 unsigned nearest_distance(const char *a, const char *b);
 /* Whether `word` may have been meant as `known`: a third of its characters may be wrong, less than *best, which is set. */
-int nearest_is(const char *word, const char *known, unsigned *best);
+bool nearest_is(const char *word, const char *known, unsigned *best);
 
 #endif

@@ -4,8 +4,8 @@
 #define TOOLS_EVENT_TEXT_H
 
 #include "batch_names.h"
-#include "event.h"
 #include "common/term_text.h"
+#include "event.h"
 
 /*
  * What code is called that is no function's: an emulator's own, and what stands in no module. In a recording it is a

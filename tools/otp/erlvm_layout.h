@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "../../vm/layout.h"
-#include "target/memory.h"
 #include "otp_user.h"
+#include "target/memory.h"
 
 enum erlvm_field {
 #define LAYOUT(room, name, number, what) ERLVM_##name,

@@ -10,9 +10,9 @@
 
 #include "erlvm_layout.h"
 #include "event/event_text.h"
-#include "target/memory.h"
 #include "otp_atoms.h"
 #include "otp_code.h"
+#include "target/memory.h"
 #include "target/target.h"
 
 #include "../../bpf/event.h"

@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "otp_user.h"
 #include "target/memory_file.h"
 #include "target/otp_image.h"
-#include "otp_user.h"
 
 /* The offsets by enum otp_field, OTP_NFIELDS of them; NULL when the build is not in otp_layouts.def. */
 const uint16_t *otp_layout_find(uint32_t release, bool jit, bool notes);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "erlvm_code.h"
-#include "target/memory.h"
 #include "otp_lines.h"
 #include "otp_modules.h"
+#include "target/memory.h"
 
 enum { MAX_FOUND = 1 << 16, BUCKET_BITS = 13 };
 

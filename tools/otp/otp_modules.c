@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/memory.h"
 #include "otp_lines.h"
+#include "target/memory.h"
 
 enum {
     MAX_FUNCTIONS = 1 << 18,

@@ -5,8 +5,8 @@
 #ifndef TOOLS_OTP_REGISTERED_H
 #define TOOLS_OTP_REGISTERED_H
 
-#include "target/memory.h"
 #include "otp_user.h"
+#include "target/memory.h"
 
 /*
  * The first registered process from slot `*slot` of the process table on: its name's index in the atom table; `*slot`

@@ -11,9 +11,9 @@
 
 #include <stddef.h>
 
+#include "otp_user.h"
 #include "target/memory_file.h"
 #include "target/otp_image.h"
-#include "otp_user.h"
 
 struct otp_scheduler {
     uint64_t data;      /* address of its ErtsSchedulerData */

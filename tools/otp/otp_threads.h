@@ -4,9 +4,9 @@
 #ifndef TOOLS_OTP_THREADS_H
 #define TOOLS_OTP_THREADS_H
 
-#include "target/memory.h"
 #include "otp_symbols.h"
 #include "otp_user.h"
+#include "target/memory.h"
 
 /*
  * Puts the schedulers' threads of the emulator with this slot of "otp_layouts" into a map of struct stacks_thread_key

@@ -10,11 +10,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "common/rights.h"
+#include "otp_check.h"
 #include "target/core_file.h"
 #include "target/memory.h"
-#include "otp_check.h"
 #include "target/provider_otp.h"
-#include "common/rights.h"
 
 static bool read_memory(int pid, uint64_t address, void *out, size_t size)
 {

@@ -299,8 +299,15 @@ static bool read_again(const struct snapshot_walk *w, struct snapshot_process *r
     return false;
 }
 
+/* Who is told of processes. */
+struct process_taker {
+    int (*take)(void *ctx, const struct snapshot_process *process);
+    void *ctx;
+};
+
 static int tell_process(struct snapshot_walk *w, const struct snapshot_element *e)
 {
+    const struct process_taker *taker = w->taker;
     struct snapshot_process row = {.address = e->address, .id = e->id, .moved = e->moved};
 
     if (!fill_row(w->s, e->bytes, &row) && !read_again(w, &row)) {
@@ -308,17 +315,7 @@ static int tell_process(struct snapshot_walk *w, const struct snapshot_element *
         return 0;
     }
     w->count.told++;
-    return ((int (*)(void *, const struct snapshot_process *))w->take)(w->ctx, &row);
-}
-
-static bool is_process_free(const struct snapshot *s, const unsigned char *p)
-{
-    return s->kind->is_free(s, p);
-}
-
-static bool read_process_id(const struct snapshot *s, const unsigned char *p, uint64_t slot, ev_id *out)
-{
-    return s->kind->id(s, p, slot, out);
+    return taker->take(taker->ctx, &row);
 }
 
 static int take_element(struct snapshot_walk *w, uint64_t slot, size_t i, bool stayed)
@@ -409,7 +406,7 @@ static int walk_table(struct snapshot_walk *w)
     return err;
 }
 
-int snapshot_walk_table(struct snapshot *s, const struct snapshot_table *table, void (*take)(void), void *ctx,
+int snapshot_walk_table(struct snapshot *s, const struct snapshot_table *table, const void *taker,
                         struct snapshot_count *count)
 {
     struct snapshot_walk *w = calloc(1, sizeof *w);
@@ -423,8 +420,7 @@ int snapshot_walk_table(struct snapshot *s, const struct snapshot_table *table, 
     w->s = s;
     w->table = table;
     w->size = table->size < SNAPSHOT_MOST ? table->size : SNAPSHOT_MOST;
-    w->take = take;
-    w->ctx = ctx;
+    w->taker = taker;
     memory_since(s->memory, clock_ns(CLOCK_MONOTONIC));
     err = walk_table(w);
     if (!err && !read_listed(w, &again))
@@ -435,22 +431,17 @@ int snapshot_walk_table(struct snapshot *s, const struct snapshot_table *table, 
     return err;
 }
 
-static bool read_process_slots(const struct snapshot *s, uint64_t *out)
-{
-    return s->kind->slots(s, out);
-}
-
 int snapshot_processes(struct snapshot *s, int (*take)(void *ctx, const struct snapshot_process *process), void *ctx,
                        struct snapshot_count *count)
 {
     struct snapshot_table processes = {.address = s->layout->procs,
                                        .size = s->layout->off[OTP_PROC_SIZE],
-                                       .slots = read_process_slots,
-                                       .id = read_process_id,
-                                       .is_free = is_process_free,
+                                       .slots = s->kind->slots,
+                                       .id = s->kind->id,
+                                       .is_free = s->kind->is_free,
                                        .tell = tell_process};
 
-    return snapshot_walk_table(s, &processes, (void (*)(void))take, ctx, count);
+    return snapshot_walk_table(s, &processes, &(struct process_taker){take, ctx}, count);
 }
 
 int snapshot_atoms(struct snapshot *s, uint64_t *count, uint64_t *limit)

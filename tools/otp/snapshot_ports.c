@@ -39,8 +39,15 @@ static bool is_port_free(const struct snapshot *s, const unsigned char *p)
     return snapshot_bit(s, state, OTP_PORT_STATE_FREE) || snapshot_bit(s, state, OTP_PORT_STATE_INITIALIZING);
 }
 
+/* Who is told of ports. */
+struct port_taker {
+    int (*take)(void *ctx, const struct snapshot_port *port);
+    void *ctx;
+};
+
 static int tell_port(struct snapshot_walk *w, const struct snapshot_element *e)
 {
+    const struct port_taker *taker = w->taker;
     const struct snapshot *s = w->s;
     uint64_t flags = (uint32_t)snapshot_member(s, e->bytes, OTP_PORT_FLAGS), queue;
     uint64_t state = (uint32_t)snapshot_member(s, e->bytes, OTP_PORT_STATE);
@@ -70,7 +77,7 @@ static int tell_port(struct snapshot_walk *w, const struct snapshot_element *e)
         return 0;
     }
     w->count.told++;
-    return ((int (*)(void *, const struct snapshot_port *))w->take)(w->ctx, &row);
+    return taker->take(taker->ctx, &row);
 }
 
 int snapshot_ports(struct snapshot *s, int (*take)(void *ctx, const struct snapshot_port *port), void *ctx,
@@ -88,7 +95,7 @@ int snapshot_ports(struct snapshot *s, int (*take)(void *ctx, const struct snaps
             *count = (struct snapshot_count){0};
         return -ENOTSUP;
     }
-    return snapshot_walk_table(s, &ports, (void (*)(void))take, ctx, count);
+    return snapshot_walk_table(s, &ports, &(struct port_taker){take, ctx}, count);
 }
 
 /* A text of the VM, cut. False: it cannot be read to its end. */

@@ -59,15 +59,14 @@ struct snapshot_table {
     bool (*slots)(const struct snapshot *s, uint64_t *out);
     bool (*id)(const struct snapshot *s, const unsigned char *p, uint64_t slot, ev_id *out);
     bool (*is_free)(const struct snapshot *s, const unsigned char *p);
-    /* Counts it, and hands it to walk->take, whose answer it returns. */
+    /* Counts it, and hands it to walk->taker, whose answer it returns. */
     int (*tell)(struct snapshot_walk *walk, const struct snapshot_element *element);
 };
 
 struct snapshot_walk {
     struct snapshot *s;
     const struct snapshot_table *table;
-    void (*take)(void); /* of the type that table->tell knows */
-    void *ctx;
+    const void *taker; /* of the type that table->tell knows */
     struct snapshot_count count;
     uint64_t tab, invalid;
     size_t size; /* bytes of an element that are read */
@@ -78,8 +77,8 @@ struct snapshot_walk {
     unsigned char first[SNAPSHOT_BATCH][SNAPSHOT_MOST], second[SNAPSHOT_BATCH][SNAPSHOT_MOST];
 };
 
-/* As snapshot_processes. */
-int snapshot_walk_table(struct snapshot *s, const struct snapshot_table *table, void (*take)(void), void *ctx,
+/* As snapshot_processes. taker: as of struct snapshot_walk; stays the caller's. */
+int snapshot_walk_table(struct snapshot *s, const struct snapshot_table *table, const void *taker,
                         struct snapshot_count *count);
 
 /* A pid, as it stands in the VM; 0: it is none of this node. */

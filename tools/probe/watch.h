@@ -9,10 +9,10 @@
 #include <time.h>
 
 #include "attach.h"
-#include "target/child.h"
 #include "common/hold.h"
-#include "otp/names.h"
 #include "common/options.h"
+#include "otp/names.h"
+#include "target/child.h"
 
 struct watch_ops {
     /* A stock emulator was hooked, or an erlvm is to be read: its slot of the map "otp_layouts". Nonzero is a failure,

@@ -24,9 +24,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/wire_user.h"
 #include "event/batch_page.h"
 #include "view/wanted.h"
-#include "common/wire_user.h"
 
 #include "../../bpf/batch.h"
 

@@ -17,11 +17,11 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "event/batch_names.h"
-#include "event/batch_page.h"
 #include "common/clock.h"
 #include "common/fail.h"
 #include "common/own_file.h"
+#include "event/batch_names.h"
+#include "event/batch_page.h"
 #include "recording_owners.h"
 
 enum {

@@ -11,9 +11,9 @@
 #ifndef TOOLS_METRICS_H
 #define TOOLS_METRICS_H
 
+#include "session/session.h"
 #include "source/feed.h"
 #include "view/result.h"
-#include "session/session.h"
 
 struct metrics;
 

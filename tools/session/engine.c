@@ -9,21 +9,21 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "probe/attach.h"
 #include "common/clock.h"
 #include "common/fail.h"
-#include "source/feed.h"
-#include "otp/otp_threads.h"
-#include "probe/plan.h"
-#include "view/result.h"
-#include "session.h"
 #include "common/tally.h"
-#include "view/untold.h"
+#include "otp/otp_threads.h"
+#include "probe/attach.h"
+#include "probe/plan.h"
+#include "probe/vm_maps.h"
+#include "session.h"
+#include "source/feed.h"
 #include "source/verdict.h"
+#include "view/result.h"
+#include "view/untold.h"
 #include "view/view_places.h"
 #include "view/view_select.h"
 #include "view/views_user.h"
-#include "probe/vm_maps.h"
 
 #include "views.skel.h"
 

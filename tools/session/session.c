@@ -18,13 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "source/batch_source.h"
 #include "common/clock.h"
 #include "common/fail.h"
-#include "probe/kernel.h"
 #include "common/ready.h"
 #include "common/signals.h"
+#include "probe/kernel.h"
 #include "probe/vm_maps.h"
+#include "source/batch_source.h"
 
 /*
  * A turn of reading the ring buffer ends with the first of the two; after a signal what is left is read for END_NS, and

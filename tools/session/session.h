@@ -13,11 +13,11 @@
 #define TOOLS_SESSION_H
 
 #include "common/options.h"
-#include "sink/sink.h"
 #include "otp/names.h"
 #include "probe/plan.h"
-#include "target/target.h"
 #include "probe/vm_maps.h"
+#include "sink/sink.h"
+#include "target/target.h"
 
 struct session;
 struct feed;

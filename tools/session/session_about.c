@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "source/batch_source.h"
 #include "session_state.h"
+#include "source/batch_source.h"
 
 bool session_was_left_alone(const struct session *s)
 {

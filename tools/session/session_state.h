@@ -3,11 +3,11 @@
 #ifndef TOOLS_SESSION_STATE_H
 #define TOOLS_SESSION_STATE_H
 
-#include "probe/budget.h"
-#include "source/feed.h"
 #include "common/outlet.h"
-#include "session.h"
+#include "probe/budget.h"
 #include "probe/watch.h"
+#include "session.h"
+#include "source/feed.h"
 
 struct batch_source;
 struct ring_buffer;

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/attach.h"
 #include "batch.skel.h"
 #include "batch_drain.h"
-#include "event/batch_ring.h"
 #include "common/clock.h"
 #include "common/fail.h"
+#include "event/batch_ring.h"
+#include "probe/attach.h"
 #include "probe/links.h"
 #include "probe/uprobe.h"
 

@@ -11,10 +11,10 @@
 #ifndef TOOLS_FEED_H
 #define TOOLS_FEED_H
 
-#include "event/batch_merge.h"
 #include "batch_source.h"
-#include "view/result.h"
+#include "event/batch_merge.h"
 #include "target/target.h"
+#include "view/result.h"
 #include "view/wanted.h"
 
 struct feed;

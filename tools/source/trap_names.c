@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/event_text.h"
 #include "common/table.h"
+#include "event/event_text.h"
 
 enum {
     MOST_ATOMS = 1 << 18, /* of all VMs; emptied when they are more would be to give a number twice */

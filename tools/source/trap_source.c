@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/attach.h"
 #include "common/clock.h"
-#include "event/event.h"
 #include "common/fail.h"
-#include "otp/otp_threads.h"
 #include "common/table.h"
+#include "event/event.h"
+#include "otp/otp_threads.h"
+#include "probe/attach.h"
+#include "probe/vm_maps.h"
 #include "trap_names.h"
 #include "trap_pages.h"
 #include "verdict.h"
 #include "view/views.h"
-#include "probe/vm_maps.h"
 
 #include "../../bpf/stacks.h"
 #include "../../bpf/trap.h"

@@ -7,8 +7,8 @@
 #define TOOLS_TRAP_SOURCE_H
 
 #include "otp/owners.h"
-#include "view/wanted.h"
 #include "probe/watch.h"
+#include "view/wanted.h"
 
 #include "../../bpf/batch.h"
 

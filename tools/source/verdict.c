@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/attach.h"
 #include "batch_source.h"
 #include "event/event.h"
+#include "probe/attach.h"
 #include "probe/kernel.h"
 #include "probe/plan.h"
 #include "view/view_select.h"

@@ -6,8 +6,8 @@
 #ifndef TOOLS_PROVIDER_H
 #define TOOLS_PROVIDER_H
 
-#include "elf_file.h"
 #include "common/wire_user.h"
+#include "elf_file.h"
 
 /* Where to put one uprobe, and what the BPF program must know of the place. */
 struct provider_site {

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "common/fail.h"
+#include "common/rights.h"
 #include "memory.h"
 #include "red_zone.h"
-#include "common/rights.h"
 
 static int open_path(struct target *t)
 {

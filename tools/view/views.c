@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "efile_text.h"
 #include "common/fail.h"
 #include "common/options.h"
+#include "efile_text.h"
 #include "user_text.h"
 
 const struct view views[VIEW_COUNT] = {

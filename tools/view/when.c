@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "common/fail.h"
-#include "event/hist.h"
 #include "common/options.h"
+#include "event/hist.h"
 #include "views_user.h"
 
 static bool is_value(enum view_kind kind)

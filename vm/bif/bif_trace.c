@@ -25,6 +25,19 @@ static struct trace_session *get_session(Process *p, Term t)
 	return s;
 }
 
+/* Does it in the session that is the native's first argument; the others are args of `act`. */
+static Term in_session(Process *p, Term *args, Term (*act)(Process *p, struct trace_session *s, Term *args))
+{
+	struct trace_session *s = get_session(p, args[0]);
+	Term result;
+
+	if (s == NULL)
+		return TERM_NONE;
+	result = act(p, s, args + 1);
+	trace_session_unref(s);
+	return result;
+}
+
 static Term change(Process *p, struct trace_session *s, Term *args)
 {
 	uint32_t flags;
@@ -49,14 +62,7 @@ Term bif_erts_internal_trace_3(Process *p, Term *args)
 
 Term bif_erts_internal_trace_4(Process *p, Term *args)
 {
-	struct trace_session *s = get_session(p, args[0]);
-	Term result;
-
-	if (s == NULL)
-		return TERM_NONE;
-	result = change(p, s, args + 1);
-	trace_session_unref(s);
-	return result;
+	return in_session(p, args, change);
 }
 
 /* ---- patterns */
@@ -234,14 +240,7 @@ Term bif_erts_internal_trace_pattern_3(Process *p, Term *args)
 
 Term bif_erts_internal_trace_pattern_4(Process *p, Term *args)
 {
-	struct trace_session *s = get_session(p, args[0]);
-	Term result;
-
-	if (s == NULL)
-		return TERM_NONE;
-	result = change_patterns(p, s, args + 1);
-	trace_session_unref(s);
-	return result;
+	return in_session(p, args, change_patterns);
 }
 
 Term bif_erts_debug_breakpoint_2(Process *p, Term *args)
@@ -518,17 +517,9 @@ static Term info_of_sessions(Process *p, Term what)
 
 Term bif_erts_internal_trace_info_3(Process *p, Term *args)
 {
-	struct trace_session *s;
-	Term result;
-
 	if (args[0] == am_any)
 		return args[2] == am_session ? info_of_sessions(p, args[1]) : exc_badarg(p);
-	s = get_session(p, args[0]);
-	if (s == NULL)
-		return TERM_NONE;
-	result = info_of(p, s, args + 1);
-	trace_session_unref(s);
-	return result;
+	return in_session(p, args, info_of);
 }
 
 /* ---- sessions */

@@ -38,8 +38,11 @@ void trace_session_init(void);
 Term trace_session_create(struct heap *h, Term name, Term tracer);
 /* {Ref, {Name, Id}} or {Name, Id}. NULL: it is no session, or (unless or_over) over. Owns: the caller, until trace_session_unref. */
 struct trace_session *trace_session_get(Term t, bool or_over);
+/* By its number, also one that is over. NULL: there is none any more. Owns: the caller, until trace_session_unref. */
 struct trace_session *trace_session_find(int64_t number);
+/* s is somebody's who counts it. */
 void trace_session_ref(struct trace_session *s);
+/* Frees it with the last who counts it. Takes: s. */
 void trace_session_unref(struct trace_session *s);
 /* {Name, Id} on h. */
 Term trace_session_put(struct heap *h, const struct trace_session *s);
@@ -51,6 +54,7 @@ static inline bool trace_session_is_over(const struct trace_session *s)
 struct trace_session *trace_session_next(struct trace_session *s);
 #define TRACE_EACH_SESSION(s) \
 	for (struct trace_session *s = trace_session_next(NULL); s != NULL; s = trace_session_next(s))
+/* What processes or ports to come begin with in s; no flags: they are not traced. */
 struct trace_born trace_session_born(struct trace_session *s, enum trace_born_kind kind);
 void trace_session_set_born(struct trace_session *s, enum trace_born_kind kind, struct trace_born b);
 /* Does any that is not over have a tracer that is a module? */
