@@ -18,18 +18,22 @@
 #include "target/target_find.h"
 
 static const struct sink_column columns[] = {
-    {"pid", "PID", SINK_COUNT, 7},   {"name", "NAME", SINK_TEXT, 20}, {"vm", "VM", SINK_TEXT, 11},      {"up", "UP", SINK_TEXT, 10},
-    {"processes", "PROCS", SINK_COUNT, 7}, {"schedulers", "SCHEDS", SINK_COUNT, 6}, {"commands", "COMMANDS", SINK_TEXT, 0}};
+    {"pid", "PID", SINK_COUNT, 7},         {"name", "NAME", SINK_TEXT, 20},
+    {"vm", "VM", SINK_TEXT, 11},           {"up", "UP", SINK_TEXT, 10},
+    {"processes", "PROCS", SINK_COUNT, 7}, {"schedulers", "SCHEDS", SINK_COUNT, 6},
+    {"commands", "COMMANDS", SINK_TEXT, 0}};
 static const struct sink_table table = {"vm", NULL, columns, 7};
 
 /* The same in JSON, whole. */
 static const struct sink_column json_columns[] = {
-    {"pid", NULL, SINK_COUNT, 0},        {"name", NULL, SINK_TEXT, 0},  {"provider", NULL, SINK_TEXT, 0}, {"release", NULL, SINK_TEXT, 0},
-    {"up", NULL, SINK_NS, 0},            {"processes", NULL, SINK_COUNT, 0}, {"schedulers", NULL, SINK_COUNT, 0},
-    {"commands", NULL, SINK_TEXT, 0},    {"events", NULL, SINK_COUNT, 0},    {"build_id", NULL, SINK_TEXT, 0}};
+    {"pid", NULL, SINK_COUNT, 0},        {"name", NULL, SINK_TEXT, 0},     {"provider", NULL, SINK_TEXT, 0},
+    {"release", NULL, SINK_TEXT, 0},     {"up", NULL, SINK_NS, 0},         {"processes", NULL, SINK_COUNT, 0},
+    {"schedulers", NULL, SINK_COUNT, 0}, {"commands", NULL, SINK_TEXT, 0}, {"events", NULL, SINK_COUNT, 0},
+    {"build_id", NULL, SINK_TEXT, 0}};
 static const struct sink_table json_table = {"vm", NULL, json_columns, 10};
 
-static const struct sink_column refusal_columns[] = {{"pid", "PID", SINK_COUNT, 7}, {"why", "NOT HOOKED, BECAUSE", SINK_TEXT, -1}};
+static const struct sink_column refusal_columns[] = {{"pid", "PID", SINK_COUNT, 7},
+                                                     {"why", "NOT HOOKED, BECAUSE", SINK_TEXT, -1}};
 static const struct sink_table refusal_table = {"refusal", NULL, refusal_columns, 2};
 
 struct refusal {
@@ -63,7 +67,8 @@ static void print_refusals(struct state *st)
 {
     for (struct refusal *refusal = st->refusals, *next; refusal; refusal = next) {
         next = refusal->next;
-        sink_row(&st->sink, &refusal_table, (struct sink_value[]){SINK_N((uint64_t)refusal->pid), SINK_S(refusal->why)});
+        sink_row(&st->sink, &refusal_table,
+                 (struct sink_value[]){SINK_N((uint64_t)refusal->pid), SINK_S(refusal->why)});
         free(refusal);
     }
 }
@@ -141,18 +146,22 @@ static void print_vm(struct state *st, const struct target *t, const struct plan
     bool counted = plan->vm && !otp_vm_processes(plan->vm, &processes);
 
     t->provider->ops->release(t->elf, release, sizeof release);
-    snprintf(vm, sizeof vm, "%s%s%s", !strcmp(t->provider->name, "erlvm") ? "erlvm" : "OTP", release[0] ? " " : "", release);
+    snprintf(vm, sizeof vm, "%s%s%s", !strcmp(t->provider->name, "erlvm") ? "erlvm" : "OTP", release[0] ? " " : "",
+             release);
     format_age(up, sizeof up, age);
     format_commands(commands, sizeof commands, t, plan);
     if (st->json)
         sink_row(&st->sink, &json_table,
                  (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->name), SINK_S(t->provider->name),
                                        release[0] ? SINK_S(release) : SINK_NONE, SINK_N((uint64_t)(age * 1e9)),
-                                       counted ? SINK_N(processes) : SINK_NONE, schedulers ? SINK_N(schedulers) : SINK_NONE,
-                                       SINK_S(commands), SINK_N(plan_count(plan)), t->elf->build_id[0] ? SINK_S(t->elf->build_id) : SINK_NONE});
+                                       counted ? SINK_N(processes) : SINK_NONE,
+                                       schedulers ? SINK_N(schedulers) : SINK_NONE, SINK_S(commands),
+                                       SINK_N(plan_count(plan)),
+                                       t->elf->build_id[0] ? SINK_S(t->elf->build_id) : SINK_NONE});
     else
         sink_row(&st->sink, &table,
-                 (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->name), SINK_S(vm), SINK_S(up), counted ? SINK_N(processes) : SINK_NONE,
+                 (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->name), SINK_S(vm), SINK_S(up),
+                                       counted ? SINK_N(processes) : SINK_NONE,
                                        schedulers ? SINK_N(schedulers) : SINK_NONE, SINK_S(commands)});
 }
 
@@ -206,6 +215,7 @@ int cmd_list(int argc, char **argv)
     if (!err)
         err = sink_end(&st.sink);
     if (!err && !st.found)
-        note(geteuid() == 0 ? "no Erlang VM runs here" : "no Erlang VM runs here that you may look at; run as root to see those of others");
+        note(geteuid() == 0 ? "no Erlang VM runs here"
+                            : "no Erlang VM runs here that you may look at; run as root to see those of others");
     return err;
 }

@@ -25,7 +25,13 @@
 
 #include "stacks.skel.h"
 
-enum { NAME_BYTES = 512, MAX_FRAMES = OTP_STACK_FRAMES + STACKS_KERNEL + 2, TOP_FUNCTIONS = 15, TOP_STACKS = 5, SHOWN_FRAMES = 10 };
+enum {
+    NAME_BYTES = 512,
+    MAX_FRAMES = OTP_STACK_FRAMES + STACKS_KERNEL + 2,
+    TOP_FUNCTIONS = 15,
+    TOP_STACKS = 5,
+    SHOWN_FRAMES = 10
+};
 enum { DEFAULT_HZ = 99, MAX_HZ = 4999 };
 
 enum stacks_mode { MODE_CPU, MODE_OFF, MODE_EVENT };
@@ -78,8 +84,9 @@ struct state {
     struct profile_frame stack[MAX_FRAMES];
 };
 
-static const struct profile_units units_of[] = {
-    [MODE_CPU] = {"cpu", "nanoseconds", 0}, [MODE_OFF] = {"off-cpu", "nanoseconds", 0}, [MODE_EVENT] = {"events", "count", 0}};
+static const struct profile_units units_of[] = {[MODE_CPU] = {"cpu", "nanoseconds", 0},
+                                                [MODE_OFF] = {"off-cpu", "nanoseconds", 0},
+                                                [MODE_EVENT] = {"events", "count", 0}};
 
 static const struct sink_column total_columns[] = {{"samples", "SAMPLES", SINK_COUNT, 0},
                                                    {"stacks", "STACKS", SINK_COUNT, 0},
@@ -88,14 +95,18 @@ static const struct sink_column total_columns[] = {{"samples", "SAMPLES", SINK_C
                                                    {"unnamed", "UNNAMED", SINK_COUNT, 8}};
 static const struct sink_table total_table = {"stacks", NULL, total_columns, 5};
 
-static const struct sink_column function_columns[] = {
-    {"self_percent", "SELF %", SINK_COUNT, 7}, {"total_percent", "TOTAL %", SINK_COUNT, 7}, {"function", "FUNCTION", SINK_TEXT, 0}};
+static const struct sink_column function_columns[] = {{"self_percent", "SELF %", SINK_COUNT, 7},
+                                                      {"total_percent", "TOTAL %", SINK_COUNT, 7},
+                                                      {"function", "FUNCTION", SINK_TEXT, 0}};
 static const struct sink_table function_table = {"stacks_functions", NULL, function_columns, 3};
 
-static const struct sink_column stack_columns[] = {
-    {"percent", "%", SINK_COUNT, 7}, {"count", "COUNT", SINK_COUNT, 9}, {"stack", "STACK, THE LEAF FIRST", SINK_TEXT, 0}};
-static const struct sink_column off_columns[] = {
-    {"percent", "%", SINK_COUNT, 7}, {"count", "COUNT", SINK_COUNT, 9}, {"off", "OFF CPU", SINK_NS, 0}, {"stack", "STACK, THE LEAF FIRST", SINK_TEXT, 0}};
+static const struct sink_column stack_columns[] = {{"percent", "%", SINK_COUNT, 7},
+                                                   {"count", "COUNT", SINK_COUNT, 9},
+                                                   {"stack", "STACK, THE LEAF FIRST", SINK_TEXT, 0}};
+static const struct sink_column off_columns[] = {{"percent", "%", SINK_COUNT, 7},
+                                                 {"count", "COUNT", SINK_COUNT, 9},
+                                                 {"off", "OFF CPU", SINK_NS, 0},
+                                                 {"stack", "STACK, THE LEAF FIRST", SINK_TEXT, 0}};
 static const struct sink_table stack_tables[] = {[MODE_CPU] = {"stacks_stack", NULL, stack_columns, 3},
                                                  [MODE_OFF] = {"stacks_stack", NULL, off_columns, 4},
                                                  [MODE_EVENT] = {"stacks_stack", NULL, stack_columns, 3}};
@@ -217,7 +228,8 @@ static size_t name_group(struct state *st, struct session *s, const struct stack
         snprintf(st->names[0], NAME_BYTES, "<%u.%u.%u> %s", owner->pid.node, owner->pid.id, owner->pid.serial,
                  registered ? registered : name_call(s, owner, buf));
     else
-        snprintf(st->names[0], NAME_BYTES, "%s", st->by == BY_NAME && registered ? registered : name_call(s, owner, buf));
+        snprintf(st->names[0], NAME_BYTES, "%s",
+                 st->by == BY_NAME && registered ? registered : name_call(s, owner, buf));
     set_frame(st, 0, PROFILE_GROUP, 0, 0);
     return 1;
 }
@@ -297,7 +309,8 @@ static void take_sample(struct state *st, struct session *s, const struct stacks
 /* ---- off the CPU, and at events */
 
 /* Words that are no code are no frames: what a process has left on its stack may look like one. */
-static size_t name_frames(struct state *st, struct session *s, size_t n, const struct stacks_key *key, const uint64_t *frames, uint64_t nframes)
+static size_t name_frames(struct state *st, struct session *s, size_t n, const struct stacks_key *key,
+                          const uint64_t *frames, uint64_t nframes)
 {
     const struct stacks_vm *vm = find_vm(st, key->owner.vm);
     bool resumes = st->mode == MODE_OFF || (vm && vm->layout.is_ours); /* the first is no return address */
@@ -371,14 +384,15 @@ static int print_functions(const struct state *st, struct sink *sink)
         shown++;
         profile_label(&functions[i].frame, st->lines, label, sizeof label);
         sink_row(sink, &function_table,
-                 (struct sink_value[]){SINK_R(percent(functions[i].self, whole)), SINK_R(percent(functions[i].total, whole)), SINK_S(label)});
+                 (struct sink_value[]){SINK_R(percent(functions[i].self, whole)),
+                                       SINK_R(percent(functions[i].total, whole)), SINK_S(label)});
     }
     free(functions);
     return err;
 }
 
-static void print_row(const struct state *st, struct sink *sink, struct sink_value share, struct sink_value count, struct sink_value time,
-                      const char *stack)
+static void print_row(const struct state *st, struct sink *sink, struct sink_value share, struct sink_value count,
+                      struct sink_value time, const char *stack)
 {
     struct sink_value row[4] = {share, count};
     int n = 2;
@@ -406,11 +420,13 @@ static void print_stack(const struct state *st, struct sink *sink, const struct 
         if (i)
             print_row(st, sink, SINK_S(""), SINK_S(""), SINK_S(""), label);
         else
-            print_row(st, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value), label);
+            print_row(st, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value),
+                      label);
     }
 }
 
-static void print_json_stack(const struct state *st, struct sink *sink, const struct profile_stack *stack, uint64_t whole)
+static void print_json_stack(const struct state *st, struct sink *sink, const struct profile_stack *stack,
+                             uint64_t whole)
 {
     char *text = NULL, label[NAME_BYTES + 300];
     size_t size;
@@ -453,8 +469,9 @@ static int print_tables(struct state *st, struct sink *sink)
     for (size_t i = 0; i < profile_stacks(st->now); i++)
         count += profile_stack(st->now, i).count;
     sink_row(sink, &total_table,
-             (struct sink_value[]){SINK_N(count), SINK_N(profile_stacks(st->now)), st->mode == MODE_CPU ? SINK_N(st->idle) : SINK_NONE,
-                                   SINK_N(st->frames), SINK_N(st->unnamed)});
+             (struct sink_value[]){SINK_N(count), SINK_N(profile_stacks(st->now)),
+                                   st->mode == MODE_CPU ? SINK_N(st->idle) : SINK_NONE, SINK_N(st->frames),
+                                   SINK_N(st->unnamed)});
     err = print_functions(st, sink);
     return err ? err : print_stacks(st, sink, json);
 }
@@ -489,15 +506,18 @@ static void look_for_registered(struct state *st, struct session *s)
 
 static void tell_unseen(const struct state *st)
 {
-    static const char *const did_nothing[] = {
-        [MODE_CPU] = "took no processor: try --off-cpu, or longer", [MODE_OFF] = "was not scheduled", [MODE_EVENT] = "did none of these"};
+    static const char *const did_nothing[] = {[MODE_CPU] = "took no processor: try --off-cpu, or longer",
+                                              [MODE_OFF] = "was not scheduled",
+                                              [MODE_EVENT] = "did none of these"};
 
     if (!st->who)
-        note("no stack of process <0.%u.%u> was seen: it is gone, or %s", st->only.id, st->only.serial, did_nothing[st->mode]);
+        note("no stack of process <0.%u.%u> was seen: it is gone, or %s", st->only.id, st->only.serial,
+             did_nothing[st->mode]);
     else if (st->registered == PRESENCE_YES)
         note("no stack of '%s' was seen: it is there, and %s", st->who, did_nothing[st->mode]);
     else if (strchr(st->who, ':'))
-        note("no stack of a process that began with '%s' was seen: there is none, or it %s", st->who, did_nothing[st->mode]);
+        note("no stack of a process that began with '%s' was seen: there is none, or it %s", st->who,
+             did_nothing[st->mode]);
     else if (st->registered == PRESENCE_NO)
         note("no process is registered as '%s' (--proc takes a registered name, <pid> or initial call M:F/A)", st->who);
     else
@@ -515,7 +535,8 @@ static int on_result(void *ctx, struct session *s)
     if (!err && st->mode != MODE_CPU)
         err = take_counts(st, s);
     if (!err)
-        err = st->folded ? profile_write_folded(st->now, st->lines, session_sink(s)->out) : print_tables(st, session_sink(s));
+        err = st->folded ? profile_write_folded(st->now, st->lines, session_sink(s)->out)
+                         : print_tables(st, session_sink(s));
     if (!err && !st->seen && st->who)
         look_for_registered(st, s);
     profile_free(st->now);
@@ -528,7 +549,8 @@ static int on_result(void *ctx, struct session *s)
 
 static int write_files(struct state *st)
 {
-    static const char *const titles[] = {[MODE_CPU] = "On the CPU", [MODE_OFF] = "Off the CPU", [MODE_EVENT] = "At each "};
+    static const char *const titles[] = {
+        [MODE_CPU] = "On the CPU", [MODE_OFF] = "Off the CPU", [MODE_EVENT] = "At each "};
     uint64_t took_ns = (uint64_t)(st->seconds * 1e9), count = 0;
     const char *event = st->mode == MODE_EVENT ? st->event->probe : "";
     char title[128], of[32] = "several VMs";
@@ -538,7 +560,8 @@ static int write_files(struct state *st)
         snprintf(of, sizeof of, "process %u", st->vms->layout.vm);
     for (size_t i = 0; i < profile_stacks(st->whole); i++)
         count += profile_stack(st->whole, i).count;
-    snprintf(title, sizeof title, "%s%s: %s, %" PRIu64 " samples in %.1f s", titles[st->mode], event, of, count, st->seconds);
+    snprintf(title, sizeof title, "%s%s: %s, %" PRIu64 " samples in %.1f s", titles[st->mode], event, of, count,
+             st->seconds);
     if (st->svg.name) {
         FILE *out = whole_file_begin(&st->svg);
 
@@ -728,18 +751,23 @@ static void end(struct state *st)
 int cmd_stacks(int argc, char **argv)
 {
     struct state *st = calloc(1, sizeof *st);
-    const struct options_extra extras[] = {{"off-cpu", NULL, "time from scheduled out to scheduled in, by stack", set_off, false},
-                                           {"event", event_names + 1, "at each of these; file: an operation on files", set_event, false},
-                                           {"hz", "N", "samples a second of each CPU (99)", set_hz, false},
-                                           {"proc", "WHO", "only this registered name, <pid> or initial call M:F/A", set_proc, false},
-                                           {"by", groups + 1, "what processes are told apart by; name: or else call", set_by, false},
-                                           {"lines", NULL, "tell lines of source apart", set_lines, false},
-                                           {"folded", NULL, "print folded stacks instead of tables", set_folded, false},
-                                           {"svg", "FILE", "write a flame graph at the end", set_svg, false},
-                                           {"pprof", "FILE", "write a profile for pprof at the end", set_pprof, false},
-                                           {0}};
-    const struct options_spec spec = {"stacks", "Where Erlang processes are: on the CPU (the default), off it, or at an event.",
-                                      OPTIONS_TARGET | OPTIONS_PACE | OPTIONS_BUDGET, extras, st, NULL};
+    const struct options_extra extras[] = {
+        {"off-cpu", NULL, "time from scheduled out to scheduled in, by stack", set_off, false},
+        {"event", event_names + 1, "at each of these; file: an operation on files", set_event, false},
+        {"hz", "N", "samples a second of each CPU (99)", set_hz, false},
+        {"proc", "WHO", "only this registered name, <pid> or initial call M:F/A", set_proc, false},
+        {"by", groups + 1, "what processes are told apart by; name: or else call", set_by, false},
+        {"lines", NULL, "tell lines of source apart", set_lines, false},
+        {"folded", NULL, "print folded stacks instead of tables", set_folded, false},
+        {"svg", "FILE", "write a flame graph at the end", set_svg, false},
+        {"pprof", "FILE", "write a profile for pprof at the end", set_pprof, false},
+        {0}};
+    const struct options_spec spec = {"stacks",
+                                      "Where Erlang processes are: on the CPU (the default), off it, or at an event.",
+                                      OPTIONS_TARGET | OPTIONS_PACE | OPTIONS_BUDGET,
+                                      extras,
+                                      st,
+                                      NULL};
     struct options o;
     int err = st ? options_parse(&spec, argc, argv, &o) : fail(-ENOMEM, "out of memory");
 

@@ -225,7 +225,10 @@ static bool dump(struct state *st, const char *why)
     return written;
 }
 
-/* At the end. What a threshold asked for stays where it was said to be when we are told to end; the end of the VM is worth a file too. */
+/*
+ * At the end. What a threshold asked for stays where it was said to be when we are told to end; the end of the VM is
+ * worth a file too.
+ */
 static void dump_last(struct state *st, const char *why)
 {
     if (st->kept && !st->ended) {
@@ -393,16 +396,18 @@ static void print_loss(void *ctx, const char *why, uint64_t total)
 
 static void print_result(const struct state *st, const struct options *o, const struct recording_told *told)
 {
-    static const struct sink_column columns[] = {{"events", "EVENTS", SINK_COUNT, 0}, {"pages", "PAGES", SINK_COUNT, 0},
-                                                 {"bytes", "BYTES", SINK_COUNT, 0}, {"stored_bytes", "STORED", SINK_COUNT, 0},
-                                                 {"lost_pages", "LOST PAGES", SINK_COUNT, 0}, {"file", "FILE", SINK_TEXT, -1}};
+    static const struct sink_column columns[] = {
+        {"events", "EVENTS", SINK_COUNT, 0},         {"pages", "PAGES", SINK_COUNT, 0},
+        {"bytes", "BYTES", SINK_COUNT, 0},           {"stored_bytes", "STORED", SINK_COUNT, 0},
+        {"lost_pages", "LOST PAGES", SINK_COUNT, 0}, {"file", "FILE", SINK_TEXT, -1}};
     static const struct sink_table table = {"trace", NULL, columns, sizeof columns / sizeof *columns};
     struct sink sink;
 
     sink_init(&sink, stdout, o->json, o->timestamps);
     sink_moment(&sink, clock_ns(CLOCK_MONOTONIC));
-    sink_row(&sink, &table, (struct sink_value[]){SINK_N(told->events), SINK_N(told->pages), SINK_N(told->raw), SINK_N(told->stored),
-                                                  SINK_N(told->lost.pages), SINK_S(st->plan.path)});
+    sink_row(&sink, &table,
+             (struct sink_value[]){SINK_N(told->events), SINK_N(told->pages), SINK_N(told->raw), SINK_N(told->stored),
+                                   SINK_N(told->lost.pages), SINK_S(st->plan.path)});
     if (st->traps)
         trap_source_each_loss(st->traps, print_loss, &sink);
     sink_lost(&sink, told->lost.unnamed, RECORDING_UNNAMED);
@@ -456,7 +461,8 @@ static int run(struct state *st, const struct options *o)
     if (!err && st->watch.plan && !hands_pages(st, &st->watch.only))
         err = trap_source_require(&st->wanted, &st->watch.only, st->watch.plan);
     if (!err && !(st->watch.only.elf && hands_pages(st, &st->watch.only)))
-        err = trap_source_new(&(struct trap_source_ops){take_page, take_named, st}, &st->wanted, &st->watch, &st->traps);
+        err =
+            trap_source_new(&(struct trap_source_ops){take_page, take_named, st}, &st->wanted, &st->watch, &st->traps);
     if (!err)
         err = recording_begin(&st->plan, &st->writer);
     if (!err) {
@@ -536,8 +542,9 @@ static int set_source(void *ctx, const char *value)
 static int refuse_budget(void *ctx, const char *value)
 {
     (void)ctx, (void)value;
-    return fail(FAIL_USAGE, "trace keeps no budget, as a recording with holes is none; name the probes or views that are "
-                            "needed, or watch live");
+    return fail(FAIL_USAGE,
+                "trace keeps no budget, as a recording with holes is none; name the probes or views that are "
+                "needed, or watch live");
 }
 
 static int add_wanted(void *ctx, const char *word)
@@ -547,7 +554,8 @@ static int add_wanted(void *ctx, const char *word)
 
     st->chosen = true;
     if (options_is_interval(word, &ns))
-        return fail(FAIL_USAGE, "trace has no interval: --max-time %ss --files 1 ends a recording after that time", word);
+        return fail(FAIL_USAGE, "trace has no interval: --max-time %ss --files 1 ends a recording after that time",
+                    word);
     for (struct wanted_word w = {.next = word}; wanted_next(&w);)
         if (!wanted_add_word(&st->wanted, &w))
             return fail(FAIL_USAGE, "no probe, family of probes or view is called '%.*s'; see erlsnoop trace -h",
@@ -565,7 +573,8 @@ int cmd_trace(int argc, char **argv)
         {"max-time", "TIME", "likewise when FILE covers this time", set_time, false},
         {"files", "N", "so many are kept (2); 1: the recording ends with its first", set_files, false},
         {"ring", "TIME", "keep the last TIME in memory; SIGUSR1 and the end write it", set_ring, false},
-        {"source", OPTIONS_SOURCES, "an erlvm's events by batches of them (unless said) or by notes", set_source, false},
+        {"source", OPTIONS_SOURCES, "an erlvm's events by batches of them (unless said) or by notes", set_source,
+         false},
         {"budget", "SHARE", NULL, refuse_budget, false},
         {"when", "WHAT", "with --ring: also write it when 'msglat.p99 > 50ms' or so", set_when, false},
         {0}};

@@ -84,11 +84,13 @@ static void list_refused(const struct engine_question *q, struct options_extra *
 }
 
 /* Parses the line of a subcommand of the views that are on, and runs it. */
-static int run_views(struct engine_question *q, const char *command, const char *operands, const char *what, int argc, char **argv)
+static int run_views(struct engine_question *q, const char *command, const char *operands, const char *what, int argc,
+                     char **argv)
 {
     struct options_extra extras[VIEW_NFILTERS + 6] = {
         {"source", OPTIONS_SOURCES, "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
-    const struct options_spec spec = {command, what, OPTIONS_LIVE & ~(view_has_events(q->on) ? 0 : OPTIONS_EVENTS), extras, q, operands};
+    const struct options_spec spec = {command, what, OPTIONS_LIVE & ~(view_has_events(q->on) ? 0 : OPTIONS_EVENTS),
+                                      extras,  q,    operands};
     struct options o;
     int err;
 
@@ -111,7 +113,10 @@ static int run_views(struct engine_question *q, const char *command, const char 
     }
 #include "../../bpf/views.def"
 
-/* Which word is the list of views: the first that begins with the name of one, else the first if it is no option. 0: none. */
+/*
+ * Which word is the list of views: the first that begins with the name of one, else the first if it is no option. 0:
+ * none.
+ */
 static int find_views(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {

@@ -70,7 +70,8 @@ static void print_help(const struct options_spec *spec)
     print_words(spec->text, 0, 0);
     printf("\n\n");
     if (a & OPTIONS_PID)
-        printf("  -p PID         %s the VM with this process id, or of this name\n", (a & OPTIONS_TARGET) == OPTIONS_TARGET ? "watch" : "only");
+        printf("  -p PID         %s the VM with this process id, or of this name\n",
+               (a & OPTIONS_TARGET) == OPTIONS_TARGET ? "watch" : "only");
     if ((a & OPTIONS_TARGET) == OPTIONS_TARGET)
         printf("  -a             watch every VM, those started later too once found\n"
                "  -- CMD ARGS    start this command, and watch it until it ends\n");
@@ -87,7 +88,8 @@ static void print_help(const struct options_spec *spec)
     if (a & OPTIONS_VERBOSE)
         printf("  -v             each event of each VM, those too that cannot be had\n");
     if (words)
-        printf(strlen(words->metavar) > 14 ? "  %s\n                 %s\n" : "  %-14s %s\n", words->metavar, words->text);
+        printf(strlen(words->metavar) > 14 ? "  %s\n                 %s\n" : "  %-14s %s\n", words->metavar,
+               words->text);
     for (const struct options_extra *x = spec->extras; x && x->name; x++)
         if (x->name[0] && x->text)
             print_extra(x);
@@ -163,7 +165,8 @@ int options_ns(const char *what, const char *text, uint64_t *out)
         *out = (uint64_t)(number * units[i].ns);
         return 0;
     }
-    return fail(FAIL_USAGE, "%s must be a time with its unit, such as 5ms (ns, us, ms, s; an hour at most), not '%s'", what, text);
+    return fail(FAIL_USAGE, "%s must be a time with its unit, such as 5ms (ns, us, ms, s; an hour at most), not '%s'",
+                what, text);
 }
 
 int options_bytes(const char *what, const char *text, uint64_t *out)
@@ -176,7 +179,8 @@ int options_bytes(const char *what, const char *text, uint64_t *out)
     if (unit && !end[1])
         number *= (double)(1024ull << 10 * (unit - units));
     if (!unit || end[1] || !(number >= 64 << 10 && number <= 1e15))
-        return fail(FAIL_USAGE, "%s must be a size with its unit, such as 64M (K, M, G; 64K at least), not '%s'", what, text);
+        return fail(FAIL_USAGE, "%s must be a size with its unit, such as 64M (K, M, G; 64K at least), not '%s'", what,
+                    text);
     *out = (uint64_t)number;
     return 0;
 }
@@ -217,7 +221,9 @@ bool options_is_interval(const char *text, uint64_t *ns)
 
 static int parse_interval(const char *text, uint64_t *ns)
 {
-    return options_is_interval(text, ns) ? 0 : fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'", text);
+    return options_is_interval(text, ns)
+               ? 0
+               : fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'", text);
 }
 
 static int parse_positional(const struct options_spec *spec, int n, char **words, struct options *out)
@@ -243,7 +249,8 @@ static int parse_positional(const struct options_spec *spec, int n, char **words
 /* By its number, or its letter. */
 static int apply_extra(const struct options_spec *spec, int opt, struct options *out)
 {
-    const struct options_extra *x = opt < LONG_EXTRA ? find_extra(spec, (char[]){(char)opt, '\0'}) : &spec->extras[opt - LONG_EXTRA];
+    const struct options_extra *x =
+        opt < LONG_EXTRA ? find_extra(spec, (char[]){(char)opt, '\0'}) : &spec->extras[opt - LONG_EXTRA];
 
     if (x->of_events)
         out->of_events = x->name;
@@ -309,7 +316,8 @@ static int complain(const struct options_spec *spec, const struct option *longs,
         if (nearest_is(word + 2, longs->name, &best))
             meant = longs->name;
     if (meant)
-        return fail(FAIL_USAGE, "unknown option '%s'; did you mean '--%s'? See erlsnoop %s -h", word, meant, spec->command);
+        return fail(FAIL_USAGE, "unknown option '%s'; did you mean '--%s'? See erlsnoop %s -h", word, meant,
+                    spec->command);
     return fail(FAIL_USAGE, "unknown option '%s'; see erlsnoop %s -h", word, spec->command);
 }
 

@@ -10,7 +10,8 @@
 enum {
     SEGMENT = 1024, /* atoms */
     MAX_ATOMS = 32 << 20,
-    MOST_UNREAD = 4096, /* and half of all: whoever tells of more that is not there tells lies, each of which is a system call */
+    /* and half of all: whoever tells of more that is not there tells lies, each of which is a system call */
+    MOST_UNREAD = 4096,
     MAX_HEAD = 64,
     SHORT_NAME = 64, /* bytes that a binary on the heap holds at most */
     MAX_BITS = 64,   /* bytes of a structure that stands for a binary */
@@ -60,7 +61,8 @@ static struct name parse_head(const struct otp_layout *l, const char head[MAX_HE
     uint16_t length;
 
     memcpy(&length, head + l->off[OTP_ATOM_LEN], sizeof length);
-    return (struct name){.at = in_binary(l) ? word_at(head, l->off[OTP_ATOM_BIN]) & ~7ull : word_at(head, l->off[OTP_ATOM_NAME]),
+    return (struct name){.at = in_binary(l) ? word_at(head, l->off[OTP_ATOM_BIN]) & ~7ull
+                                            : word_at(head, l->off[OTP_ATOM_NAME]),
                          .length = length <= OTP_ATOM_BYTES ? length : SIZE_MAX};
 }
 
@@ -120,7 +122,8 @@ static int find_atom(const struct otp_layout *l, const struct memory_file *memor
         return find_ours(l, memory, index, at) ? 0 : -EFAULT;
     if (!memory_file_read(memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &segments, 8) ||
         !memory_file_read(memory, segments + index / SEGMENT * 8, &segment, 8) ||
-        !memory_file_read(memory, segment + index % SEGMENT * 8, at, 8) || !memory_file_read(memory, *at + l->off[OTP_ATOM_INDEX], &stored, sizeof stored))
+        !memory_file_read(memory, segment + index % SEGMENT * 8, at, 8) ||
+        !memory_file_read(memory, *at + l->off[OTP_ATOM_INDEX], &stored, sizeof stored))
         return -EFAULT;
     return stored == index ? 0 : -ENOENT;
 }

@@ -108,7 +108,8 @@ static size_t probe_bytes(const unsigned char *memory, const unsigned char *file
     return *memory == 0xe8 && left >= sizeof nop5 && !memcmp(file, nop5, sizeof nop5) ? sizeof nop5 : 0;
 }
 
-static int compare_text(struct check *c, const unsigned char *memory, const unsigned char *file, uint64_t address, size_t size)
+static int compare_text(struct check *c, const unsigned char *memory, const unsigned char *file, uint64_t address,
+                        size_t size)
 {
     size_t i = 0, n;
 
@@ -194,8 +195,9 @@ static bool is_mfa(const struct check *c, const uint64_t word[3])
 /* How ids are packed follows from the size of the table; the emulator must have come to the same. */
 static bool packs_well(uint64_t max, const struct otp_packing *p)
 {
-    return max >= 1024 && max <= 1 << 27 && !(max & (max - 1)) && p->pix_mask == max - 1 && p->cl_shift < 32 && p->cli_shift < 32 &&
-           (p->cl_mask + 1) << p->cl_shift == max && p->cli_mask == (1ull << p->cl_shift) - 1 && 1ull << p->cli_shift == p->cl_mask + 1;
+    return max >= 1024 && max <= 1 << 27 && !(max & (max - 1)) && p->pix_mask == max - 1 && p->cl_shift < 32 &&
+           p->cli_shift < 32 && (p->cl_mask + 1) << p->cl_shift == max && p->cli_mask == (1ull << p->cl_shift) - 1 &&
+           1ull << p->cli_shift == p->cl_mask + 1;
 }
 
 /* From 27 on the low word of an id is packed too; until then it is number and serial as they are. */
@@ -298,16 +300,18 @@ static enum reading read_process(const struct check *c, uint64_t slot, struct pr
     struct process again;
     uint64_t size = c->layout->off[OTP_PROC_SIZE], tab, invalid, next;
 
-    if (!read_member(c, c->layout->procs, OTP_PTAB_TAB, 8, &tab) || !read_member(c, c->layout->procs, OTP_PTAB_INVALID, 8, &invalid) ||
+    if (!read_member(c, c->layout->procs, OTP_PTAB_TAB, 8, &tab) ||
+        !read_member(c, c->layout->procs, OTP_PTAB_INVALID, 8, &invalid) ||
         !read_memory(c, tab + slot * 8, &p->address, 8))
         return GONE;
     for (int i = 0; i < READINGS; i++) {
-        if (!p->address || p->address == invalid || !read_memory(c, p->address, p->bytes, size) || !read_memory(c, p->address, again.bytes, size) ||
-            !read_memory(c, tab + slot * 8, &next, 8))
+        if (!p->address || p->address == invalid || !read_memory(c, p->address, p->bytes, size) ||
+            !read_memory(c, p->address, again.bytes, size) || !read_memory(c, tab + slot * 8, &next, 8))
             return GONE;
         if (next == p->address && !memcmp(p->bytes, again.bytes, size))
-            return has_state(c, p, OTP_STATE_FREE) || has_state(c, p, OTP_STATE_EXITING) || has_state(c, p, OTP_STATE_RUNNING) ||
-                           has_state(c, p, OTP_STATE_SYS) || has_state(c, p, OTP_STATE_DIRTY) || has_state(c, p, OTP_STATE_GC)
+            return has_state(c, p, OTP_STATE_FREE) || has_state(c, p, OTP_STATE_EXITING) ||
+                           has_state(c, p, OTP_STATE_RUNNING) || has_state(c, p, OTP_STATE_SYS) ||
+                           has_state(c, p, OTP_STATE_DIRTY) || has_state(c, p, OTP_STATE_GC)
                        ? BUSY
                        : RESTS;
         p->address = next;
@@ -328,11 +332,12 @@ static bool heap_fits(const struct check *c, const struct process *p)
 {
     uint64_t young[] = {member(c, p, OTP_PROC_HEAP, 8), member(c, p, OTP_PROC_HTOP, 8), member(c, p, OTP_PROC_STOP, 8),
                         member(c, p, OTP_PROC_HEND, 8)};
-    uint64_t old[] = {member(c, p, OTP_PROC_OLD_HEAP, 8), member(c, p, OTP_PROC_OLD_HTOP, 8), member(c, p, OTP_PROC_OLD_HEND, 8)};
+    uint64_t old[] = {member(c, p, OTP_PROC_OLD_HEAP, 8), member(c, p, OTP_PROC_OLD_HTOP, 8),
+                      member(c, p, OTP_PROC_OLD_HEND, 8)};
     uint64_t high_water = member(c, p, OTP_PROC_HIGH_WATER, 8);
 
-    return young[0] && ascend(young, 4) && young[3] - young[0] == member(c, p, OTP_PROC_HEAP_SZ, 8) * 8 && young[0] <= high_water &&
-           high_water <= young[3] && ascend(old, 3) && !old[0] == !old[2];
+    return young[0] && ascend(young, 4) && young[3] - young[0] == member(c, p, OTP_PROC_HEAP_SZ, 8) * 8 &&
+           young[0] <= high_water && high_water <= young[3] && ascend(old, 3) && !old[0] == !old[2];
 }
 
 static bool is_pid_like(uint64_t term)
@@ -375,7 +380,8 @@ static int check_resting(struct check *c, const struct process *p, uint64_t numb
         wrong = "message queue";
     else if (!read_name(c, p, &name))
         wrong = "registered name";
-    return wrong ? doubt(c, "the %s of process %llu does not lie where it should", wrong, (unsigned long long)number) : 0;
+    return wrong ? doubt(c, "the %s of process %llu does not lie where it should", wrong, (unsigned long long)number)
+                 : 0;
 }
 
 /*
@@ -598,7 +604,8 @@ int otp_check_ports(const struct memory_file *memory, struct otp_layout *layout,
     return err;
 }
 
-int otp_check(const struct memory_file *memory, struct otp_image *image, struct otp_layout *layout, char *why, size_t size)
+int otp_check(const struct memory_file *memory, struct otp_image *image, struct otp_layout *layout, char *why,
+              size_t size)
 {
     struct check c = {.memory = memory, .layout = layout, .why = why, .size = size};
     int err = check_text(&c, image);

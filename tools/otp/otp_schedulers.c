@@ -30,11 +30,13 @@ static bool is_thread(const struct search *s, uint64_t thread)
 {
     uint64_t block[3];
 
-    return thread && thread % 8 == 0 && !read_at(s, thread, block, sizeof block) && block[0] == thread && block[2] == thread;
+    return thread && thread % 8 == 0 && !read_at(s, thread, block, sizeof block) && block[0] == thread &&
+           block[2] == thread;
 }
 
 /* The scheduler at the address, when it is number `number` of its type. */
-static int read_scheduler(const struct search *s, uint64_t data, uint32_t type, uint64_t number, struct otp_scheduler *out)
+static int read_scheduler(const struct search *s, uint64_t data, uint32_t type, uint64_t number,
+                          struct otp_scheduler *out)
 {
     const uint16_t *off = s->layout->off;
     uint32_t its_type;
@@ -91,14 +93,15 @@ static int search_segment(struct search *s, const struct otp_segment *segment)
     return err;
 }
 
-int otp_schedulers_find(const struct memory_file *memory, const struct otp_image *image, const struct otp_layout *layout, struct otp_scheduler **out,
-                        size_t *n)
+int otp_schedulers_find(const struct memory_file *memory, const struct otp_image *image,
+                        const struct otp_layout *layout, struct otp_scheduler **out, size_t *n)
 {
     struct search s = {.memory = memory, .layout = layout};
     int err = 0;
 
     for (unsigned i = 0; !err && i < image->nsegments; i++)
-        if (image->segments[i].size > image->segments[i].filled) /* variables: those without a value are not in the file */
+        /* variables: those without a value are not in the file */
+        if (image->segments[i].size > image->segments[i].filled)
             err = search_segment(&s, &image->segments[i]);
     if (!err && !s.arrays[0])
         err = -ENOENT;

@@ -25,7 +25,7 @@ struct otp_scheduler {
  * Owns: the caller frees *out.
  * Fails: -ENOENT when there is no normal scheduler, -ENOMEM. No message.
  */
-int otp_schedulers_find(const struct memory_file *memory, const struct otp_image *image, const struct otp_layout *layout, struct otp_scheduler **out,
-                        size_t *n);
+int otp_schedulers_find(const struct memory_file *memory, const struct otp_image *image,
+                        const struct otp_layout *layout, struct otp_scheduler **out, size_t *n);
 
 #endif

@@ -79,8 +79,8 @@ static int choose_layout(struct otp_vm *vm, const struct target *t, char *why, s
         memcpy(vm->layout.off, off, OTP_NFIELDS * sizeof *off);
         return 0;
     }
-    snprintf(why, size, "no offsets are known of OTP %.15s (%s%s)", release[0] ? release : "of unknown release", jit ? "JIT" : "interpreter",
-             t->elf->nnotes ? ", with notes" : "");
+    snprintf(why, size, "no offsets are known of OTP %.15s (%s%s)", release[0] ? release : "of unknown release",
+             jit ? "JIT" : "interpreter", t->elf->nnotes ? ", with notes" : "");
     return -ENOTSUP;
 }
 

@@ -24,8 +24,8 @@ struct otp_vm {
  */
 int otp_vm_new(const struct target *target, struct otp_vm **out, char *why, size_t size);
 /*
- * One that left a core file, as the kernel writes it. `executable`: NULL: where the core says that it was. Debug files are
- * looked for on this machine. Owns: the caller frees *out, and closes *memory, which is the core's. Fails, with the
+ * One that left a core file, as the kernel writes it. `executable`: NULL: where the core says that it was. Debug files
+ * are looked for on this machine. Owns: the caller frees *out, and closes *memory, which is the core's. Fails, with the
  * reason in `why`.
  */
 int otp_vm_new_core(const char *core, const char *executable, struct otp_vm **out, struct memory **memory, char *why,

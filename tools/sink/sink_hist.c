@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Histograms as text: a line a power of two, from the first to the last in which something was counted, one for several that are empty,
- * then percentiles, which are finer (struct wire_hist).
+ * Histograms as text: a line a power of two, from the first to the last in which something was counted, one for several
+ * that are empty, then percentiles, which are finer (struct wire_hist).
  */
 #include <string.h>
 
@@ -49,7 +49,8 @@ static int count_empty(const uint64_t powers[64], int from, int last)
     return n;
 }
 
-static void print_percentile(struct sink *sink, enum sink_type type, const struct wire_hist *hist, double share, const char *name)
+static void print_percentile(struct sink *sink, enum sink_type type, const struct wire_hist *hist, double share,
+                             const char *name)
 {
     char text[32] = "-";
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Aligned text: numbers to the right, with units; text escaped. The rows of a table wait until it ends or the sink is
- * flushed, so that a column is as wide as what stands in it. On a terminal text is cut to its line; elsewhere nothing is.
+ * flushed, so that a column is as wide as what stands in it. On a terminal text is cut to its line; elsewhere nothing
+ * is.
  * Invariant: a number is never cut.
  */
 #include <stdlib.h>
@@ -159,7 +160,10 @@ static char *find_function(char *text)
     return colon > text ? colon : NULL;
 }
 
-/* Cuts the module in `Module:Function/Arity`, whose function tells more. Fails: false, too little of the module would be left. */
+/*
+ * Cuts the module in `Module:Function/Arity`, whose function tells more. Fails: false, too little of the module would be
+ * left.
+ */
 static bool cut_module(char *text, int width)
 {
     char *function = find_function(text), *end;
@@ -176,7 +180,8 @@ static bool cut_module(char *text, int width)
 /* Cuts UTF-8 text to `width` columns, with ".." to show it. */
 static void cut(char *text, int width)
 {
-    if (count_columns(text) <= width || cut_module(text, width) || cut_path(text, width) || count_columns(text) <= width)
+    if (count_columns(text) <= width || cut_module(text, width) || cut_path(text, width) ||
+        count_columns(text) <= width)
         return;
     strcpy(keep_columns(text, width > 2 ? width - 2 : width), width > 2 ? ".." : "");
 }
@@ -214,7 +219,10 @@ static void fit_widths(const struct sink_page *page, int line, int *widths)
         narrow(&widths[last], LEAST_TAIL, excess);
 }
 
-/* Prints `text` and returns what follows it. Spaces that stand before the next text of the line are printed with it: none end a line. */
+/*
+ * Prints `text` and returns what follows it. Spaces that stand before the next text of the line are printed with it:
+ * none end a line.
+ */
 static char *print_cell(FILE *out, int *spaces, char *text, int width, bool right)
 {
     char *next = text + strlen(text) + 1;
@@ -364,7 +372,8 @@ static void print_heading(struct sink *sink, const char *name, const char *text)
     sink->printed = false; /* no line is left empty below it */
 }
 
-static void print_hist(struct sink *sink, const char *name, const char *title, enum sink_type type, const struct wire_hist *hist)
+static void print_hist(struct sink *sink, const char *name, const char *title, enum sink_type type,
+                       const struct wire_hist *hist)
 {
     print_page(sink);
     sink->page.table = NULL;

@@ -23,7 +23,8 @@ static bool is_meant(const struct found *found, const struct target *t)
 {
     size_t length = found->name ? strlen(found->name) : 0;
 
-    return !found->name || !strcmp(t->name, found->name) || (!strncmp(t->name, found->name, length) && t->name[length] == '@');
+    return !found->name || !strcmp(t->name, found->name) ||
+           (!strncmp(t->name, found->name, length) && t->name[length] == '@');
 }
 
 static int count_vm(void *ctx, struct target *t)
@@ -62,9 +63,11 @@ int target_find(const char *name, int *pid)
     if (!found.n)
         return complain_none(name);
     if (found.n > 1 && name)
-        return fail(FAIL_USAGE, "several Erlang VMs are named so: %s%s; choose one by its process id", found.text, others);
+        return fail(FAIL_USAGE, "several Erlang VMs are named so: %s%s; choose one by its process id", found.text,
+                    others);
     if (found.n > 1)
-        return fail(FAIL_USAGE, "several Erlang VMs run here: %s%s; choose one with -p, by process id or name, or -a", found.text, others);
+        return fail(FAIL_USAGE, "several Erlang VMs run here: %s%s; choose one with -p, by process id or name, or -a",
+                    found.text, others);
     *pid = found.first;
     return 0;
 }

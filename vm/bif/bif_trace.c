@@ -14,8 +14,8 @@
 #include "trace/trace.h"
 #include "trace/tracer.h"
 
-/* How Erlang code's session is found: that of a native's argument, or the default one. Owns: the caller (trace_session_unref). NULL:
- * the native fails, with the error that is set. */
+/* How Erlang code's session is found: that of a native's argument, or the default one. Owns: the caller
+ * (trace_session_unref). NULL: the native fails, with the error that is set. */
 static struct trace_session *get_session(Process *p, Term t)
 {
 	struct trace_session *s = trace_session_get(t, false);
@@ -176,7 +176,8 @@ static bool suits(const struct match_program *m, Term what)
 }
 
 /* Returns the number of matches; -1: no such pattern. */
-static int64_t set_pattern(struct trace_session *s, Term what, enum trace_how how, const struct pattern_options *o, struct match_program *program)
+static int64_t set_pattern(struct trace_session *s, Term what, enum trace_how how, const struct pattern_options *o,
+			   struct match_program *program)
 {
 	unsigned kinds = o->kinds != 0 ? o->kinds : TRACE_KIND_GLOBAL;
 	struct trace_mfa mfa;
@@ -387,7 +388,8 @@ static Term put_item(Process *p, const struct trace_point_info *info, Term item,
 
 static Term put_all(Process *p, const struct trace_point_info *info, bool on_load)
 {
-	static const Term items[] = { am_traced, am_match_spec, am_meta, am_meta_match_spec, am_call_memory, am_call_time, am_call_count };
+	static const Term items[] = { am_traced,      am_match_spec, am_meta,	   am_meta_match_spec,
+				      am_call_memory, am_call_time,  am_call_count };
 	struct heap *h = &p->heap;
 	Term list = NIL;
 

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holds the frames of decoded code against each other: along every path a frame is made once, given back as large as it was
- * made, and there for the calls that return into it; y registers stand in it. Damaged code that is still made of
+/* Holds the frames of decoded code against each other: along every path a frame is made once, given back as large as it
+ * was made, and there for the calls that return into it; y registers stand in it. Damaged code that is still made of
  * operations would otherwise return to what is no address.
- * While a catch is active its frame stays as it is, as its handler finds it so, and nothing else uses the register that it
- * stands in: a copy would lead into the handler with another frame. Of several the one begun last has the lowest register,
- * as an exception looks for it from there up; and its handler first takes the exception: until then x0 holds no term.
- * Not held: that y registers are written before they are used.
- * One walk in the code's order: compilers place a label behind what leads to it, but for loops, where the code before runs
- * into it. A label that is led to only from behind is refused. */
+ * While a catch is active its frame stays as it is, as its handler finds it so, and nothing else uses the register that
+ * it stands in: a copy would lead into the handler with another frame. Of several the one begun last has the lowest
+ * register, as an exception looks for it from there up; and its handler first takes the exception: until then x0 holds
+ * no term. Not held: that y registers are written before they are used.
+ * One walk in the code's order: compilers place a label behind what leads to it, but for loops, where the code before
+ * runs into it. A label that is led to only from behind is refused. */
 #include "code/beam_parse.h"
 #include "code/genops.h"
 
-/* Besides the words of a frame. MIXED - n: one or another, of n words at least, which is well where the code only raises. */
+/* Besides the words of a frame. MIXED - n: one or another, of n words at least, which is well where the code only
+ * raises. */
 enum { NO_FRAME = -1, UNREACHED = -2, UNSEEN = -3, MIXED = -4 };
 
-/* One that is active, and those around it, whose registers are higher. There is one of each, so that the same ones are told by
- * their address: how deep hostile code nests them costs no time. */
+/* One that is active, and those around it, whose registers are higher. There is one of each, so that the same ones are
+ * told by their address: how deep hostile code nests them costs no time. */
 struct catch {
 	uint64_t y;
 	const struct catch *outer;
@@ -38,7 +39,8 @@ struct walk {
 	const struct genop *op;
 	struct place *at_label;
 	struct place now;
-	/* Catches that were begun: a bucket for each label. No more are made than there are labels, as each is its handler's. */
+	/* Catches that were begun: a bucket for each label. No more are made than there are labels, as each is its
+	 * handler's. */
 	const struct catch **buckets;
 	uint32_t catch_count;
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Breakpoints: functions whose calls are told of before they run. A function's own breakpoint is an operation put over the first one
- * of its code, whose fields stay as they are; one for calls through an export, or of a native, stands in the export's stub.
- * Both are found by the func_info block before them. What happens there is the tracing room's, wired through breakpoint_hooks.
- * A debugger's stands over the first operation of a function too: error_handler:breakpoint(Module, Function, Arguments) runs in its place.
- * What stood there is kept beside the function's arity. Of both, that of a trace comes first.
+/* Breakpoints: functions whose calls are told of before they run. A function's own breakpoint is an operation put over
+ * the first one of its code, whose fields stay as they are; one for calls through an export, or of a native, stands in
+ * the export's stub. Both are found by the func_info block before them. What happens there is the tracing room's, wired
+ * through breakpoint_hooks.
+ * A debugger's stands over the first operation of a function too: error_handler:breakpoint(Module, Function, Arguments)
+ * runs in its place. What stood there is kept beside the function's arity. Of both, that of a trace comes first.
  * Locks: breakpoints come and go while the world is stopped, or in code that nobody can call yet. */
 #ifndef VM_CODE_BREAKPOINT_H
 #define VM_CODE_BREAKPOINT_H
@@ -21,7 +22,8 @@ struct breakpoint {
 	bool is_global;      /* of a native: calls from within its own module pass it by */
 };
 
-/* A frame on the stack, behind the return address of breakpoint_return: what to tell when the function returns. Immediates. */
+/* A frame on the stack, behind the return address of breakpoint_return: what to tell when the function returns.
+ * Immediates. */
 struct breakpoint_frame {
 	Term kind;           /* small: the tracing room's, or BREAKPOINT_KEPT_FRAME */
 	Term module, function;
@@ -39,16 +41,18 @@ struct breakpoint_frames {
 };
 
 struct breakpoint_hooks {
-	/* p calls b's function. args: binaries in place of match contexts. Adds the frames to be pushed. p->heap.stop[0] is the return
-	 * address. */
+	/* p calls b's function. args: binaries in place of match contexts. Adds the frames to be pushed. p->heap.stop[0]
+	 * is the return address. */
 	void (*called)(Process *p, struct breakpoint *b, const Term *args, struct breakpoint_frames *frames);
 	/* to: the return address below the frame */
 	void (*returned)(Process *p, const struct breakpoint_frame *f, Term value, const Inst *to);
 	/* Returns whether whoever catches is to be told. */
 	bool (*raised)(Process *p, const struct breakpoint_frame *f, Term class, Term value);
-	/* Such an exception was caught: the code goes on at `at`. The frames of whom to tell are among those of this part of the stack. */
+	/* Such an exception was caught: the code goes on at `at`. The frames of whom to tell are among those of this
+	 * part of the stack. */
 	void (*caught)(Process *p, const Term *from, const Term *to, const Inst *at);
-	/* c is code that can be called from now on; or will soon be no current code any more. The world is stopped, or c is new. */
+	/* c is code that can be called from now on; or will soon be no current code any more. The world is stopped, or c
+	 * is new. */
 	void (*entered)(struct code_instance *c);
 	void (*leaving)(struct code_instance *c);
 };

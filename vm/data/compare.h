@@ -31,8 +31,8 @@ static inline int term_compare_how(Term a, Term b, unsigned how)
 /* Order of == and <: 1 and 1.0 are equal. */
 static inline int term_compare(Term a, Term b) { return term_compare_how(a, b, COMPARE_PLAIN); }
 static inline int term_compare_lending(Term a, Term b) { return term_compare_how(a, b, COMPARE_LENDS); }
-/* Order of map keys: as term_compare, but any integer is less than any float, and -0.0 than 0.0 where they differ (releases.def).
- * 0 exactly where =:= holds. */
+/* Order of map keys: as term_compare, but any integer is less than any float, and -0.0 than 0.0 where they differ
+ * (releases.def). 0 exactly where =:= holds. */
 static inline int term_compare_exact(Term a, Term b) { return term_compare_how(a, b, COMPARE_EXACT); }
 
 static inline bool term_equal_how(Term a, Term b, unsigned how)

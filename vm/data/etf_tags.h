@@ -35,7 +35,8 @@ enum etf_tag {
 	ETF_ATOM_UTF8 = 118,
 	ETF_SMALL_ATOM_UTF8 = 119,
 	ETF_V4_PORT = 120,
-	ETF_LOCAL_TERM = 121, /* behind it eight bytes that are this VM's; local identifiers are of the node '', creation 0 */
+	ETF_LOCAL_TERM =
+		121, /* behind it eight bytes that are this VM's; local identifiers are of the node '', creation 0 */
 };
 
 /* Longest list of bytes that is written as ETF_STRING. */

@@ -247,10 +247,11 @@ void inet_op_ok(struct inet_socket *s, struct inet_op *op);
 void inet_op_ok_port(struct inet_socket *s, struct inet_op *op, Term port);
 void inet_op_error(struct inet_socket *s, struct inet_op *op, Term why);
 void inet_ops_error(struct inet_socket *s, Term why); /* all */
-/* Takes the tag of port->caller off the front of what is sent, for the answer. Fails: false, it has none where there must be one:
- * the port ends. */
+/* Takes the tag of port->caller off the front of what is sent, for the answer. Fails: false, it has none where there
+ * must be one: the port ends. */
 bool inet_take_tag(struct inet_socket *s, struct byte_queue *data);
-/* {inet_reply, Port, ok}, or {error, why}, and the tag where there is one, which is then used up. to: TERM_NONE, or no local process: nobody. */
+/* {inet_reply, Port, ok}, or {error, why}, and the tag where there is one, which is then used up. to: TERM_NONE, or no
+ * local process: nobody. */
 void inet_reply_ok(struct inet_socket *s, Term to);
 void inet_reply_error(struct inet_socket *s, Term to, Term why);
 /* {what, Port}, {what, Port, why} to the owner. */
@@ -258,7 +259,8 @@ void inet_tell_owner(struct inet_socket *s, Term what, Term why);
 void inet_tell(struct inet_socket *s, Term to, Term what, Term why);
 /* {sendfile, Port, {ok, Low, High}}, or {error, why} where why is not TERM_NONE. */
 void inet_tell_file(struct inet_socket *s, int64_t sent, Term why);
-/* A list takes sixteen times the bytes that a peer sends: is there memory for the message of a packet of n bytes, and for its receiver? */
+/* A list takes sixteen times the bytes that a peer sends: is there memory for the message of a packet of n bytes, and
+ * for its receiver? */
 bool inet_packet_fits(const struct inet_socket *s, size_t n);
 /* n bytes at `bytes`, inside b: a whole packet, header included. To the owner, or who receives. shared: b may become
  * part of the message. */

@@ -263,7 +263,8 @@ static void tell_opened(struct port *port, Term owner)
 	if (port->trace_flags & TRACE_PORTS) {
 		size_t n = strnlen(port->name, ATOM_MAX_CHARS);
 
-		trace_hooks.port_event(port, TRACE_PORTS, 3, (Term[]){ am_open, owner, atom_from_latin1(port->name, n, &full) });
+		trace_hooks.port_event(port, TRACE_PORTS, 3,
+				       (Term[]){ am_open, owner, atom_from_latin1(port->name, n, &full) });
 	}
 	trace_hooks.port_began(port, am_open);
 	trace_hooks.port_ended(port, am_open);

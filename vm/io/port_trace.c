@@ -210,7 +210,9 @@ void port_tell_sent(struct port *port, Term to, Term message)
 {
 	if (!port_tells_sent(port))
 		return;
-	trace_hooks.port_event(port, TRACE_SEND, 3, (Term[]){ process_is_alive(to) ? am_send : am_send_to_non_existing_process, message, to });
+	trace_hooks.port_event(
+		port, TRACE_SEND, 3,
+		(Term[]){ process_is_alive(to) ? am_send : am_send_to_non_existing_process, message, to });
 }
 
 void port_tell_answer(struct port *port, Term to, Term what, const uint8_t *reply, size_t n)

@@ -50,8 +50,9 @@ Term enif_make_atom(struct nif_env *env, const char *name)
 
 int enif_make_new_atom_len(struct nif_env *env, const char *name, size_t n, Term *atom, int encoding)
 {
-	Term made = encoding == NIF_UTF8 ? atom_from_utf8(name, n, NULL) : encoding == NIF_LATIN1 ? atom_from_latin1(name, n, NULL) :
-		    TERM_NONE;
+	Term made = encoding == NIF_UTF8     ? atom_from_utf8(name, n, NULL)
+		    : encoding == NIF_LATIN1 ? atom_from_latin1(name, n, NULL)
+					     : TERM_NONE;
 
 	(void)env;
 	if (made == TERM_NONE)

@@ -272,7 +272,8 @@ static unsigned encode_char(Term c, int encoding, uint8_t *to)
 	return encoding == NIF_LATIN1 && value <= UINT8_MAX;
 }
 
-/* Returns the bytes written, the NUL too; less than 0, their number negated, when there were more; 0: no list of characters. */
+/* Returns the bytes written, the NUL too; less than 0, their number negated, when there were more; 0: no list of
+ * characters. */
 int enif_get_string(struct nif_env *env, Term list, char *to, unsigned room, int encoding)
 {
 	uint8_t c[UTF8_MAX_BYTES];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracing as the places see it where things happen: the flags of a process, of all sessions, and what the tracing room does about
- * them.
- * Invariant: while any process has flags, trace_active is set and every scheduler watches (sched_trace), so that a machine where
- * nobody traces looks at no flag on its fast paths. Flags are changed by their process alone, by who holds it
- * (sched_hold), or while the world is stopped. */
+/* Tracing as the places see it where things happen: the flags of a process, of all sessions, and what the tracing room
+ * does about them.
+ * Invariant: while any process has flags, trace_active is set and every scheduler watches (sched_trace), so that a
+ * machine where nobody traces looks at no flag on its fast paths. Flags are changed by their process alone, by who holds
+ * it (sched_hold), or while the world is stopped. */
 #ifndef VM_PROC_TRACE_H
 #define VM_PROC_TRACE_H
 
@@ -48,7 +48,8 @@ struct tracee {
 
 struct port;
 
-/* What the tracing room does; NULL while no such room is wired, and then trace_active is not set. p is the process traced, and runs here where not said otherwise.
+/* What the tracing room does; NULL while no such room is wired, and then trace_active is not set. p is the process
+ * traced, and runs here where not said otherwise.
  * GC: none of these. */
 struct trace_hooks {
 	void (*sent)(Process *p, Term to, Term message);
@@ -60,7 +61,8 @@ struct trace_hooks {
 	void (*spawned)(Process *parent, Process *child, bool linked);
 	/* A link was set to `to`: should it inherit? Before the signal that links. */
 	void (*linked)(Process *p, Term to);
-	/* The rest is told while trace_active, whatever the flags of p. A time slice; waits: p was waiting before, or waits now, or ends */
+	/* The rest is told while trace_active, whatever the flags of p. A time slice; waits: p was waiting before, or
+	 * waits now, or ends */
 	void (*slice_began)(Process *p, bool waits);
 	void (*slice_ended)(Process *p, bool waits);
 	/* p, which was told to run on a dirty scheduler, ends on another, which runs it from now on. */
@@ -86,7 +88,8 @@ struct trace_hooks {
 	/* Somebody took a message with a sequential trace token, or sends one. */
 	void (*seq_sent)(Process *p, Term to, Term message);
 	void (*seq_received)(Process *p, Term token, Term message);
-	/* This node itself took a request to spawn with that token, or answers it: no process does. type: am_receive, am_send. */
+	/* This node itself took a request to spawn with that token, or answers it: no process does. type: am_receive,
+	 * am_send. */
 	void (*seq_node)(Term token, Term type, Term to, Term message);
 	/* A process linked to p ended, with that token: message is {'EXIT', From, Reason}, sent by it. */
 	void (*seq_ended)(Process *p, Term token, Term message);

@@ -17,7 +17,8 @@ enum { BUCKETS_LEAST = 64 };
 /* The name's index in the table of atoms, and the creation below it, so that both change at once. */
 _Atomic uint64_t node_own = (uint64_t)(am_nonode_nohost >> 6) << 32;
 
-/* What who looks at this memory from outside calls the node: stock emulators export the same object. UTF-8. Source: erl_node_tables.c. */
+/* What who looks at this memory from outside calls the node: stock emulators export the same object. UTF-8. Source:
+ * erl_node_tables.c. */
 char erts_this_node_sysname_BUFFER[ATOM_MAX_BYTES + 1] = "nonode@nohost";
 
 static struct {

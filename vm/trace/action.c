@@ -179,7 +179,8 @@ static Term change_flag(struct run *r, Process *p, Term *args, unsigned n, bool 
 		who = registry_whereis(who);
 	if (bits == 0 || who == TERM_NONE)
 		return TERM_NONE;
-	return change_flags(r, p, who, on ? bits : 0, on ? 0 : bits, tracer_here(r, p)) != TERM_NONE ? am_true : TERM_NONE;
+	return change_flags(r, p, who, on ? bits : 0, on ? 0 : bits, tracer_here(r, p)) != TERM_NONE ? am_true
+												     : TERM_NONE;
 }
 
 static Term act_enable_trace(struct run *r, Process *p, Term *args, unsigned n)
@@ -244,7 +245,8 @@ static Term run_action(struct match_context *c, unsigned action, Term *args, uns
 	return actions[action]((struct run *)c, c->p, args, n);
 }
 
-static struct trace_outcome run(Process *p, struct trace_session *session, struct match_program *program, Term arguments, bool is_test)
+static struct trace_outcome run(Process *p, struct trace_session *session, struct match_program *program,
+				Term arguments, bool is_test)
 {
 	struct run r = { .session = session, .outcome = { .message = am_true }, .is_test = is_test };
 	Term fits;

@@ -12,9 +12,16 @@
 #include "trace/tracer_module.h"
 
 /* The frame's kind is one of these and, above FRAME_BITS bits, the number of the session that it is of. */
-enum frame_kind { FRAME_RETURN, FRAME_EXCEPTION /* return as well */, FRAME_TO, FRAME_MEASURE, FRAME_KINDS = FRAME_MEASURE + MEASURES };
+enum frame_kind {
+	FRAME_RETURN,
+	FRAME_EXCEPTION /* return as well */,
+	FRAME_TO,
+	FRAME_MEASURE,
+	FRAME_KINDS = FRAME_MEASURE + MEASURES
+};
 enum { FRAME_BITS = 8 };
-_Static_assert((int)FRAME_KINDS < (int)BREAKPOINT_KEPT_FRAME && BREAKPOINT_KEPT_FRAME < 1 << FRAME_BITS, "a frame's kind");
+_Static_assert((int)FRAME_KINDS < (int)BREAKPOINT_KEPT_FRAME && BREAKPOINT_KEPT_FRAME < 1 << FRAME_BITS,
+	       "a frame's kind");
 
 enum { ARGUMENTS_MAX = 255, META_FLAGS = TRACE_CALL | TRACE_TIMESTAMP };
 
@@ -43,8 +50,8 @@ static struct traced *traced_of(const Process *p, const struct breakpoint_frame 
 	return t != NULL && !trace_session_is_over(t->session) ? t : NULL;
 }
 
-static void add_frame(struct breakpoint_frames *frames, const struct point *pt, const struct point_part *part, enum frame_kind kind,
-		      Term tracer)
+static void add_frame(struct breakpoint_frames *frames, const struct point *pt, const struct point_part *part,
+		      enum frame_kind kind, Term tracer)
 {
 	const Inst *info = pt->breakpoint.info;
 
@@ -57,8 +64,9 @@ static void add_frame(struct breakpoint_frames *frames, const struct point *pt, 
 		frames->all = all;
 		frames->room *= 2;
 	}
-	frames->all[frames->count++] = (struct breakpoint_frame){ put_kind(part->session, kind), func_info_module(info),
-								  func_info_function(info), SMALL(func_info_arity(info)), tracer };
+	frames->all[frames->count++] =
+		(struct breakpoint_frame){ put_kind(part->session, kind), func_info_module(info),
+					   func_info_function(info), SMALL(func_info_arity(info)), tracer };
 }
 
 /* ---- calls */
@@ -72,7 +80,8 @@ struct call {
 	Term cells[2 * ARGUMENTS_MAX];
 };
 
-static void begin_call(struct call *c, Process *p, const struct point *pt, const Term *args, struct breakpoint_frames *frames)
+static void begin_call(struct call *c, Process *p, const struct point *pt, const Term *args,
+		       struct breakpoint_frames *frames)
 {
 	c->p = p;
 	c->point = pt;
@@ -96,14 +105,16 @@ static void tell_call(const struct call *c, Term tracer, uint32_t flags, Term me
 	tracer_tell(tracer, c->p->id, flags, am_trace, c->p->id, message == am_true ? 2 : 3, parts);
 }
 
-static struct trace_outcome run_program(const struct call *c, struct trace_session *session, struct match_program *program)
+static struct trace_outcome run_program(const struct call *c, struct trace_session *session,
+					struct match_program *program)
 {
 	if (program == NULL)
 		return (struct trace_outcome){ .message = am_true };
 	return trace_run(c->p, session, program, c->arguments);
 }
 
-static void add_return_frame(const struct call *c, const struct point_part *part, const struct trace_outcome *o, Term tracer)
+static void add_return_frame(const struct call *c, const struct point_part *part, const struct trace_outcome *o,
+			     Term tracer)
 {
 	if (o->is_return_traced || o->is_exception_traced)
 		add_frame(c->frames, c->point, part, o->is_exception_traced ? FRAME_EXCEPTION : FRAME_RETURN, tracer);
@@ -132,7 +143,8 @@ static void call_own(const struct call *c, const struct point_part *part, struct
 		return;
 	if (o.message != am_false) {
 		tell_call(c, tracer, t->flags, o.message);
-		if ((t->flags & TRACE_RETURN_TO) && (part->kinds & TRACE_KIND_LOCAL) && !tells_return_to(p, part->session))
+		if ((t->flags & TRACE_RETURN_TO) && (part->kinds & TRACE_KIND_LOCAL) &&
+		    !tells_return_to(p, part->session))
 			add_frame(c->frames, c->point, part, FRAME_TO, NIL);
 	}
 	add_return_frame(c, part, &o, am_true);
@@ -176,13 +188,17 @@ static bool is_initial(const Process *p, const struct point *pt, const struct tr
 {
 	const Inst *info = pt->breakpoint.info;
 
-	return t->runs[MEASURE_MEMORY].number == 0 && t->runs[MEASURE_MEMORY].since == 0 && p->initial_module == func_info_module(info) &&
-	       p->initial_function == func_info_function(info) && p->initial_arity == func_info_arity(info);
+	return t->runs[MEASURE_MEMORY].number == 0 && t->runs[MEASURE_MEMORY].since == 0 &&
+	       p->initial_module == func_info_module(info) && p->initial_function == func_info_function(info) &&
+	       p->initial_arity == func_info_arity(info);
 }
 
-static void call_measured(Process *p, const struct point *pt, struct point_part *part, struct traced *t, struct breakpoint_frames *frames)
+static void call_measured(Process *p, const struct point *pt, struct point_part *part, struct traced *t,
+			  struct breakpoint_frames *frames)
 {
-	static const unsigned kinds[MEASURES] = { [MEASURE_TIME] = TRACE_KIND_TIME, [MEASURE_MEMORY] = TRACE_KIND_MEMORY };
+	static const unsigned kinds[MEASURES] = {
+		[MEASURE_TIME] = TRACE_KIND_TIME, [MEASURE_MEMORY] = TRACE_KIND_MEMORY
+	};
 
 	for (unsigned i = 0; i < MEASURES; i++) {
 		uint32_t before;
@@ -233,7 +249,8 @@ static void tell_called(Process *p, struct breakpoint *b, const Term *args, stru
 		if ((part->kinds & TRACE_KIND_COUNT) && !part->count_paused)
 			atomic_fetch_add_explicit(&part->count, 1, memory_order_relaxed);
 	}
-	if ((kinds & TRACE_KIND_META) || ((kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL)) && trace_wants(p, TRACE_CALL))) {
+	if ((kinds & TRACE_KIND_META) ||
+	    ((kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL)) && trace_wants(p, TRACE_CALL))) {
 		struct call c;
 
 		begin_call(&c, p, pt, args, frames);
@@ -295,7 +312,8 @@ static void tell_return_to(Process *p, struct traced *t, const Inst *to)
 	Term words[4], parts[2] = { am_return_to, am_undefined };
 
 	if (info != NULL)
-		parts[1] = tracer_put_mfa(words, func_info_module(info), func_info_function(info), SMALL(func_info_arity(info)));
+		parts[1] = tracer_put_mfa(words, func_info_module(info), func_info_function(info),
+					  SMALL(func_info_arity(info)));
 	tracer_tell_event(p, t, 2, parts);
 }
 

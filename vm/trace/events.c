@@ -40,8 +40,8 @@ static Term put_list(Term *at, unsigned n, const Term *terms)
 }
 
 /* Is the event wanted? *result: what the specification adds, or TERM_NONE. */
-static bool run_pattern(Process *p, const struct traced *t, _Atomic(struct event_pattern *) *where, unsigned n, const Term *terms,
-			Term *result)
+static bool run_pattern(Process *p, const struct traced *t, _Atomic(struct event_pattern *) *where, unsigned n,
+			const Term *terms, Term *result)
 {
 	const struct event_pattern *pattern = atomic_load_explicit(where, memory_order_acquire);
 	Term cells[2 * 3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flags that sessions give processes and ports: who has which, and who gets them at birth. A process changes its own, or whoever
- * holds it while it waits. Who sets flags waits until every thread has been between two time slices since tracing was
- * switched on (trace_active), so that no event is overlooked from then on. */
+/* The flags that sessions give processes and ports: who has which, and who gets them at birth. A process changes its
+ * own, or whoever holds it while it waits. Who sets flags waits until every thread has been between two time slices
+ * since tracing was switched on (trace_active), so that no event is overlooked from then on. */
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "io/port.h"
@@ -232,7 +232,8 @@ static void change_one_port(struct port *port, void *arg)
 
 	port_hold(port);
 	trace_port_get(port, c->session, &flags, &tracer);
-	if (port->state == PORT_OPEN && !trace_session_is_over(c->session) && apply_change(c, port->id, &flags, &tracer)) {
+	if (port->state == PORT_OPEN && !trace_session_is_over(c->session) &&
+	    apply_change(c, port->id, &flags, &tracer)) {
 		trace_port_set(port, c->session, flags, tracer);
 		atomic_fetch_add(&c->count, 1);
 	}

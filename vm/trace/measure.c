@@ -80,7 +80,8 @@ static Term put_row(struct heap *h, enum trace_measure which, const struct measu
 {
 	if (which == MEASURE_MEMORY)
 		return heap_tuple(h, r->pid, heap_uint(h, r->count), heap_int(h, r->sum));
-	return heap_tuple(h, r->pid, heap_uint(h, r->count), heap_int(h, r->sum / 1000000000), heap_int(h, r->sum / 1000 % 1000000));
+	return heap_tuple(h, r->pid, heap_uint(h, r->count), heap_int(h, r->sum / 1000000000),
+			  heap_int(h, r->sum / 1000 % 1000000));
 }
 
 Term measures_list(struct measures *m, enum trace_measure which, struct heap *h)

@@ -164,7 +164,9 @@ struct pattern {
 	size_t matched;
 };
 
-static const unsigned measure_kinds[MEASURES] = { [MEASURE_TIME] = TRACE_KIND_TIME, [MEASURE_MEMORY] = TRACE_KIND_MEMORY };
+static const unsigned measure_kinds[MEASURES] = {
+	[MEASURE_TIME] = TRACE_KIND_TIME, [MEASURE_MEMORY] = TRACE_KIND_MEMORY
+};
 
 /* Those that the part had already pause or begin again; one that is new counts. */
 static void set_counters(struct point_part *part, const struct pattern *q, unsigned had)
@@ -412,7 +414,8 @@ void point_forget(struct trace_session *s)
 		free_on_load(&s->on_load->wait);
 }
 
-void trace_pattern_on_load(struct trace_session *s, enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer)
+void trace_pattern_on_load(struct trace_session *s, enum trace_how how, unsigned kinds, struct match_program *program,
+			   Term meta_tracer)
 {
 	struct pattern q = { .how = how, .kinds = kinds, .program = program, .meta_tracer = meta_tracer };
 	struct on_load *old;
@@ -534,7 +537,8 @@ static void look(struct look *l)
 		look_at(info, l);
 }
 
-void trace_look_function(struct trace_session *s, const struct trace_mfa *mfa, struct heap *h, struct trace_point_info *info)
+void trace_look_function(struct trace_session *s, const struct trace_mfa *mfa, struct heap *h,
+			 struct trace_point_info *info)
 {
 	struct look l = { s, mfa, h, info, NIL };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to ports: their events, and when they work. The flags of a port are its lock's: threads that are no schedulers come here. */
+/* What happens to ports: their events, and when they work. The flags of a port are its lock's: threads that are no
+ * schedulers come here. */
 #include "base/alloc.h"
 #include "base/release.h"
 #include "io/port.h"
@@ -88,7 +89,8 @@ void trace_each_port(void (*see)(struct port *port, void *arg), void *arg)
 static void tell_event(struct port *port, uint32_t flags, unsigned n, const Term *parts)
 {
 	TRACED_EACH(t, port->traced, flags) {
-		bool silent = (flags & TRACE_SEND) && release_ports_heed_sends() && atomic_load(&t->session->is_silent_of_sends);
+		bool silent = (flags & TRACE_SEND) && release_ports_heed_sends() &&
+			      atomic_load(&t->session->is_silent_of_sends);
 		Term tracer = silent ? NIL : tracer_of_port(port, t);
 
 		if (tracer != NIL && !tracer_tell(tracer, port->id, t->flags, am_trace, port->id, n, parts))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trace sessions that there are, from their beginning to their end. A reference that is dropped may be so on any thread, under any
- * locks: the session is over at once, and the rest of its end is a worker thread's. */
+/* The trace sessions that there are, from their beginning to their end. A reference that is dropped may be so on any
+ * thread, under any locks: the session is over at once, and the rest of its end is a worker thread's. */
 #include "trace/session.h"
 
 #include "base/alloc.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trace sessions: who traces what, independently of each other. Each process and port has a `struct traced` of every session that
- * traces it, each function with a point a part of every session (trace/point.h). erlang:trace/3 and its kin are of the default session,
- * which is always there; the others belong to who holds a reference, and end with it, or when they are told to.
- * A session that is over tells nothing from then on. What stands of it in processes and ports is dropped by erts_trace_cleaner, a
- * process of OTP's library, and everything that stands somewhere counts it, so its memory outlasts all of these.
+/* Trace sessions: who traces what, independently of each other. Each process and port has a `struct traced` of every
+ * session that traces it, each function with a point a part of every session (trace/point.h). erlang:trace/3 and its kin
+ * are of the default session, which is always there; the others belong to who holds a reference, and end with it, or
+ * when they are told to. A session that is over tells nothing from then on. What stands of it in processes and ports is
+ * dropped by erts_trace_cleaner, a process of OTP's library, and everything that stands somewhere counts it, so its
+ * memory outlasts all of these.
  * Source: trace(3) of OTP 27. */
 #ifndef VM_TRACE_SESSION_H
 #define VM_TRACE_SESSION_H
@@ -36,7 +37,8 @@ void trace_session_init(void);
 
 /* tracer: or NIL. Returns the strong reference {Ref, {Name, Id}} on h. GC: none. */
 Term trace_session_create(struct heap *h, Term name, Term tracer);
-/* {Ref, {Name, Id}} or {Name, Id}. NULL: it is no session, or (unless or_over) over. Owns: the caller, until trace_session_unref. */
+/* {Ref, {Name, Id}} or {Name, Id}. NULL: it is no session, or (unless or_over) over. Owns: the caller, until
+ * trace_session_unref. */
 struct trace_session *trace_session_get(Term t, bool or_over);
 /* By its number, also one that is over. NULL: there is none any more. Owns: the caller, until trace_session_unref. */
 struct trace_session *trace_session_find(int64_t number);
@@ -50,7 +52,8 @@ static inline bool trace_session_is_over(const struct trace_session *s)
 {
 	return unlikely(atomic_load_explicit(&s->is_over, memory_order_relaxed));
 }
-/* The one after s (NULL: the default one) that is not over; NULL: there is none. Takes: s. Owns: the caller, of what is returned. */
+/* The one after s (NULL: the default one) that is not over; NULL: there is none. Takes: s. Owns: the caller, of what is
+ * returned. */
 struct trace_session *trace_session_next(struct trace_session *s);
 #define TRACE_EACH_SESSION(s) \
 	for (struct trace_session *s = trace_session_next(NULL); s != NULL; s = trace_session_next(s))
@@ -65,11 +68,12 @@ bool trace_session_end(struct trace_session *s);
 /* The process that drops what is left of those that are over; it gets the message `notify`. */
 void trace_session_set_cleaner(Term pid);
 Term trace_session_cleaner(void);
-/* Drops the points of those that ended since the last call. Returns whether there were any: then everybody is to be looked at, after a
- * round of slices. Stops the world. */
+/* Drops the points of those that ended since the last call. Returns whether there were any: then everybody is to be
+ * looked at, after a round of slices. Stops the world. */
 bool trace_session_clean(void);
 
-/* What `session` traces of p, made when it is missing. Flags are changed by p alone, by who holds it, or while the world is stopped. */
+/* What `session` traces of p, made when it is missing. Flags are changed by p alone, by who holds it, or while the world
+ * is stopped. */
 struct traced *traced_get(Process *p, struct trace_session *session);
 /* No flags without a tracer, no tracer without flags. */
 void traced_set(Process *p, struct traced *t, uint32_t flags, Term tracer);

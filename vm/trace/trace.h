@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracing: erlang:trace/3 and its kin, each for a session (trace/session.h). The flags of processes are proc's (proc/trace.h), what
- * stands in code is code's (code/breakpoint.h); this room says who is told what. */
+/* Tracing: erlang:trace/3 and its kin, each for a session (trace/session.h). The flags of processes are proc's
+ * (proc/trace.h), what stands in code is code's (code/breakpoint.h); this room says who is told what. */
 #ifndef VM_TRACE_TRACE_H
 #define VM_TRACE_TRACE_H
 
@@ -36,7 +36,8 @@ bool trace_look(Term spec, struct trace_session *session, uint32_t *flags, Term 
 /* [{Name, Id}] on h: the sessions that trace p, which runs here or is held, and a port (TERM_NONE: there is none). */
 Term trace_sessions_of_process(const Process *p, struct heap *h);
 Term trace_sessions_of_port(Term id, struct heap *h);
-/* The process drops what is left of sessions that are over, and sends the message Pid to the cleaner. Fails: false, it is gone. */
+/* The process drops what is left of sessions that are over, and sends the message Pid to the cleaner. Fails: false, it
+ * is gone. */
 bool trace_clean_process(Term pid, Term cleaner);
 void trace_clean_port(Term id);
 /* What is traced changes between the two. on: somebody traces from now on. At the end no port is held. */
@@ -62,16 +63,18 @@ struct trace_mfa {
 	int64_t arity;
 };
 bool trace_mfa_matches(const struct trace_mfa *mfa, Term module, Term function, unsigned arity);
-/* Breakpoints of a debugger (code/breakpoint.h) in functions of current code, on or off. Returns how many functions match, but for those
- * in whose first operation a process waits for a message. Stops the world. */
+/* Breakpoints of a debugger (code/breakpoint.h) in functions of current code, on or off. Returns how many functions
+ * match, but for those in whose first operation a process waits for a message. Stops the world. */
 size_t trace_debug(const struct trace_mfa *mfa, bool on);
-/* kinds: GLOBAL, or of the others. program may be NULL; is counted, not taken. Returns how many functions match. Stops the world. */
+/* kinds: GLOBAL, or of the others. program may be NULL; is counted, not taken. Returns how many functions match. Stops
+ * the world. */
 size_t trace_pattern(struct trace_session *s, const struct trace_mfa *mfa, enum trace_how how, unsigned kinds,
 		     struct match_program *program, Term meta_tracer);
 /* All points of a session that is over. Stops the world when there are any. */
 void trace_pattern_clear(struct trace_session *s);
 /* The pattern for code to come. Threads go by it when each has been between two time slices: see proc/await.h. */
-void trace_pattern_on_load(struct trace_session *s, enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer);
+void trace_pattern_on_load(struct trace_session *s, enum trace_how how, unsigned kinds, struct match_program *program,
+			   Term meta_tracer);
 /* event: am_send or am_receive. Threads go by it when each has been between two time slices: see proc/await.h. */
 void trace_pattern_event(struct trace_session *s, Term event, enum trace_how how, struct match_program *program);
 
@@ -84,7 +87,8 @@ struct trace_point_info {
 	uint64_t count;
 	Term measured[MEASURES]; /* [{Pid, Count, Seconds, MicroSeconds}], [{Pid, Count, Words}] on the heap given */
 };
-void trace_look_function(struct trace_session *s, const struct trace_mfa *mfa, struct heap *h, struct trace_point_info *info);
+void trace_look_function(struct trace_session *s, const struct trace_mfa *mfa, struct heap *h,
+			 struct trace_point_info *info);
 /* [{Name, Id}] on h: the sessions with a point there; am_undefined: there is no such function. */
 Term trace_sessions_of_function(const struct trace_mfa *mfa, struct heap *h);
 void trace_look_on_load(struct trace_session *s, struct trace_point_info *info);
@@ -97,7 +101,8 @@ Term trace_spec(const struct match_program *m, struct heap *h);
 Term trace_set_control_word(struct trace_session *s, Term value);
 
 /* ---- sequential tracing */
-/* The token {Flags, Label, Serial, From, Previous} of p, one item of it set: as seq_trace/2, without its result. Fails: false. */
+/* The token {Flags, Label, Serial, From, Previous} of p, one item of it set: as seq_trace/2, without its result. Fails:
+ * false. */
 bool trace_seq_set(Process *p, Term item, Term value);
 /* {Item, Value} of that token on p's heap, [] when there is no token to have it. Fails: TERM_NONE for no item. */
 Term trace_seq_get(Process *p, Term item);

@@ -19,17 +19,17 @@ extern _Atomic bool tracer_takes_cpu_time;
 bool tracer_is_alive(Term tracer, Term tracee);
 /* As Erlang code sees it: a pid or port, or {Module, State} on h. What is no tracer stays as it is. */
 Term tracer_put(struct heap *h, Term tracer);
-/* {Tag, Id, Parts...} and what flags add (scheduler, time) to tracer. tag: am_trace, or am_seq_trace; with a time am_trace becomes
- * am_trace_ts. from: who causes it, for the order of messages; or TERM_NONE. Parts may stand anywhere. Returns
- * whether the tracer goes on: a module may say that it does not. GC: none. */
+/* {Tag, Id, Parts...} and what flags add (scheduler, time) to tracer. tag: am_trace, or am_seq_trace; with a time
+ * am_trace becomes am_trace_ts. from: who causes it, for the order of messages; or TERM_NONE. Parts may stand anywhere.
+ * Returns whether the tracer goes on: a module may say that it does not. GC: none. */
 bool tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsigned n, const Term *parts);
-/* Whom to tell of p's events, of what a session traces of it; NIL when there is nobody, or itself. A tracer that is gone is forgotten;
- * a module is not asked. */
+/* Whom to tell of p's events, of what a session traces of it; NIL when there is nobody, or itself. A tracer that is gone
+ * is forgotten; a module is not asked. */
 Term tracer_of(Process *p, struct traced *t);
 /* Forgets the tracers of p that are gone, of those with some of the flags; modules are asked. */
 void tracer_check(Process *p, uint32_t flags);
-/* Is there any point in looking at a call of p's? A module is asked, and forgotten when it has enough. t: what a session traces of p,
- * or NULL. */
+/* Is there any point in looking at a call of p's? A module is asked, and forgotten when it has enough. t: what a session
+ * traces of p, or NULL. */
 bool tracer_wants_call(Process *p, struct traced *t, Term tracer);
 /* {trace, Pid, Parts...} of p, to a session's tracer. */
 void tracer_tell_event(Process *p, struct traced *t, unsigned n, const Term *parts);
