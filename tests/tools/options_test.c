@@ -56,6 +56,7 @@ static const struct {
     {"watch -a", "it can ask spawns msglat", 2},
     {"watch -a spawns gc 1", "interval must be seconds from 0.01 to 86400, not 'gc'", 2},
     {"watch -p abc spawns,gc 1", "no Erlang VM 'abc'", 1},
+    {"watch -p gc spawns 1", "no Erlang VM 'gc'", 1},
     {"watch spawns gc -a 1 1", "interval must be seconds from 0.01 to 86400, not 'gc'", 2},
     {"watch spawns,nonsense -a", "cannot ask 'nonsense'; it can ask spawns msglat gc", 2},
     {"watch spawns, -a", "cannot ask ''", 2},

@@ -104,12 +104,12 @@ static int run_views(struct engine_question *q, const char *command, const char 
     return err || o.done ? err : engine_run(q, &o);
 }
 
-#define VIEW(view, family, text, what)                                                                     \
-    int cmd_##view(int argc, char **argv)                                                          \
-    {                                                                                              \
-        struct engine_question q = {.on = {[VIEW_##view] = true}};                                          \
-                                                                                                   \
-        return run_views(&q, #view, NULL, what, argc, argv);                                             \
+#define VIEW(view, family, text, what)                                                          \
+    int cmd_##view(int argc, char **argv)                                                       \
+    {                                                                                           \
+        struct engine_question q = {.on = {[VIEW_##view] = true}};                              \
+                                                                                                \
+        return run_views(&q, #view, NULL, what, argc, argv);                                    \
     }
 #include "../../bpf/views.def"
 
@@ -122,7 +122,7 @@ static int find_views(int argc, char **argv)
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
         enum view_id view = view_find(argv[i], strcspn(argv[i], ","));
 
-        if (view < VIEW_COUNT && views[view].text)
+        if (view < VIEW_COUNT && views[view].text && strcmp(argv[i - 1], "-p")) /* behind -p it is a VM's name */
             return i;
     }
     return argc > 1 && *argv[1] != '-';
