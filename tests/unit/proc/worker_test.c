@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/lock.h"
 #include "proc/worker.h"
@@ -13,6 +14,23 @@ static struct {
 	_Atomic unsigned inside, most_inside, begun, done;
 	_Atomic bool may_end;
 } seen;
+
+/* Asleep meanwhile: matchers run in the background, and give way to a thread that asks without a rest. */
+static void sleep_while(bool (*is_so)(void))
+{
+	while (is_so())
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+static bool some_are_left(void)
+{
+	return atomic_load(&seen.done) < JOBS;
+}
+
+static bool no_turn_is_wanted(void)
+{
+	return !worker_turns_are_wanted();
+}
 
 static void note_inside(void)
 {
@@ -44,8 +62,7 @@ START_TEST(test_worker_pause_gives_each_its_turn)
 		jobs[i].run = run_with_others;
 		worker_submit(WORKER_TURNS, &jobs[i]);
 	}
-	while (atomic_load(&seen.done) < JOBS)
-		thread_yield();
+	sleep_while(some_are_left);
 	ck_assert_uint_ge(atomic_load(&seen.most_inside), 1);
 	ck_assert_uint_le(atomic_load(&seen.most_inside), TURNS);
 }
@@ -60,12 +77,10 @@ START_TEST(test_worker_set_turns_lets_others_begin)
 		jobs[i].run = run_with_others;
 		worker_submit(WORKER_TURNS, &jobs[i]);
 	}
-	while (!worker_turns_are_wanted())
-		thread_yield();
+	sleep_while(no_turn_is_wanted);
 	ck_assert_uint_eq(atomic_load(&seen.begun), 0);
 	worker_set_turns(1);
-	while (atomic_load(&seen.done) < JOBS)
-		thread_yield();
+	sleep_while(some_are_left);
 	ck_assert_uint_eq(atomic_load(&seen.most_inside), 1);
 }
 END_TEST
