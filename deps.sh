@@ -78,18 +78,20 @@ list_missing() {
 	fi
 }
 
+# Waits while another apt-get of this machine is at work, as one often is soon after a boot.
+install() { apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"; }
+
 install_missing() {
-	local missing install log
+	local missing log
 	missing=$(list_missing "$1" | tr '\n' ' ')
 	[ -n "$missing" ] || return 0
-	install="apt-get install -y --no-install-recommends $missing"
 	if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-		echo "missing packages; as root, type:  apt-get update && $install" >&2
+		echo "missing packages; as root, type:  apt-get update && apt-get install -y --no-install-recommends $missing" >&2
 		exit 1
 	fi
 	echo "installing $missing"
 	log=$(mktemp)
-	if ! $install >"$log" 2>&1 && ! { apt-get update && $install; } >"$log" 2>&1; then
+	if ! install $missing >"$log" 2>&1 && ! { apt-get update && install $missing; } >"$log" 2>&1; then
 		tail -5 "$log" >&2
 		rm -f "$log"
 		echo "cannot install: $missing" >&2

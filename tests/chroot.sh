@@ -33,9 +33,9 @@ set_apt() {
 }
 
 install_debootstrap() {
-	local install="apt-get install -y --no-install-recommends debootstrap"
-	command -v debootstrap >/dev/null || { $install || { apt-get update && $install; }; } >/dev/null 2>&1 ||
-		fail "debootstrap is missing; as root, type:  apt-get update && $install"
+	local install="install -y --no-install-recommends debootstrap" patient="apt-get -o DPkg::Lock::Timeout=300"
+	command -v debootstrap >/dev/null || { $patient $install || { apt-get update && $patient $install; }; } >/dev/null 2>&1 ||
+		fail "debootstrap is missing; as root, type:  apt-get update && apt-get $install"
 }
 
 make_root() {
