@@ -192,7 +192,7 @@ $(BUILD)/tests/emitter: tests/tools/emitter.c vm/usdt.c vm/usdt.h vm/probes.def 
 $(BUILD)/tests/probe_beams/%.beam: tests/probes/%.erl
 	@mkdir -p $(@D)
 	erlc -o $(@D) $<
-$(BUILD)/tests/probe_beams/%.so: tests/probes/%.c vm/driver/abi.h vm/nif/abi.h
+$(BUILD)/tests/probe_beams/%.so: tests/probes/%.c vm/driver/driver_abi.h vm/nif/nif_abi.h
 	@mkdir -p $(@D)
 	$(CC) $(VM_CFLAGS) -shared -fPIC -o $@ $<
 $(BUILD)/obj/tests/probes/probes_test.o: $(GEN)/record.skel.h
@@ -278,7 +278,7 @@ $(FUZZ)/natives_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/natives_fuzz.c $(VM_
 # Sockets' commands: what is foreign there, and the natives' machine around it.
 $(FUZZ)/inet_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/inet_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
-$(FUZZ)/driver_term_fuzz: $(FUZZ)/vm/driver/term.o
+$(FUZZ)/driver_term_fuzz: $(FUZZ)/vm/driver/driver_term.o
 # The module socket's native functions. The kernel is the target's.
 $(FUZZ)/socket_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/socket_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address $(addprefix -Wl$(comma)--wrap=,ioctl recvfrom recvmsg sendto sendmsg getsockopt \

@@ -33,7 +33,7 @@
 #include "io/filename.h"
 #include "io/io.h"
 #include "io/port.h"
-#include "nif/library.h"
+#include "nif/nif_library.h"
 #include "nif/nif.h"
 #include "socket/socket.h"
 #include "proc/batch.h"

@@ -9,7 +9,7 @@
 #include "data/phash.h"
 #include "dist/control.h"
 #include "dist/dist.h"
-#include "dist/packet.h"
+#include "dist/dist_packet.h"
 #include "proc/node_monitor.h"
 #include "proc/registry.h"
 #include "start.h"

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "code/export.h"
 #include "data/compare.h"
-#include "driver/port.h"
+#include "driver/driver_port.h"
 #include "heap/copy.h"
 #include "start.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/abi.h"
-#include "nif/abi.h"
+#include "driver/driver_abi.h"
+#include "nif/nif_abi.h"
 
 int driver_select(struct driver_port *port, void *event, int mode, int on);
 int driver_output(struct driver_port *port, const char *bytes, size_t n);

@@ -16,7 +16,7 @@
 #include "data/etf.h"
 #include "data/iolist.h"
 #include "data/print.h"
-#include "nif/library.h"
+#include "nif/nif_library.h"
 #include "proc/await.h"
 #include "proc/registry.h"
 #include "proc/sched.h"

@@ -10,7 +10,7 @@
 #include "dist/control.h"
 #include "dist/dist.h"
 #include "dist/dist_probe.h"
-#include "dist/packet.h"
+#include "dist/dist_packet.h"
 #include "heap/copy.h"
 #include "io/port_ask.h"
 #include "proc/registry.h"

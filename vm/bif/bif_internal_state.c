@@ -16,7 +16,7 @@
 #include "ets/tables.h"
 #include "heap/copy.h"
 #include "io/poll.h"
-#include "nif/resource.h"
+#include "nif/nif_resource.h"
 #include "proc/await.h"
 #include "proc/node_monitor.h"
 #include "proc/sched.h"

@@ -10,7 +10,7 @@
 #include "proc/registry.h"
 #include "proc/remote.h"
 #include "proc/sched.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 #include "term/node.h"
 
 /* ---- sending */

@@ -13,7 +13,7 @@
 #include "data/print.h"
 #include "heap/copy.h"
 #include "heap/refbin.h"
-#include "nif/resource.h"
+#include "nif/nif_resource.h"
 #include "proc/dict.h"
 #include "proc/dirty.h"
 #include "proc/message.h"

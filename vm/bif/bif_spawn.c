@@ -8,7 +8,7 @@
 #include "proc/remote.h"
 #include "proc/seq_token.h"
 #include "proc/spawn_opts.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 static bool is_proper_list(Term t)
 {

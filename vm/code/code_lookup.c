@@ -3,7 +3,7 @@
  * lock: code is freed when each thread that could find it has been between two time slices since. */
 #include "code/code_area.h"
 #include "code/module.h"
-#include "code/nif.h"
+#include "code/nif_function.h"
 #include "code/opcodes.h"
 #include "proc/batch.h"
 

@@ -11,7 +11,7 @@
 #include "code/breakpoint.h"
 #include "code/code_area.h"
 #include "code/code_path.h"
-#include "code/nif.h"
+#include "code/nif_function.h"
 #include "code/opcodes.h"
 #include "proc/message.h"
 #include "proc/sched.h"

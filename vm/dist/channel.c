@@ -9,10 +9,10 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "dist/dist_probe.h"
-#include "dist/packet.h"
+#include "dist/dist_packet.h"
 #include "proc/node_monitor.h"
 #include "proc/probe.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 enum { TABLE_BUCKETS = 64, CONCERNED_LEAST = 64, BUSY_BYTES_DEFAULT = 1 << 20, WHOLE_BETWEEN_FRAGMENTS = 64,
        LARGE_AT_ONCE = 16 /* at least, before the channel is busy */ };

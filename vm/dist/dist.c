@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "dist/dist_probe.h"
-#include "dist/packet.h"
+#include "dist/dist_packet.h"
 #include "heap/copy.h"
 #include "proc/node_monitor.h"
 #include "proc/registry.h"

@@ -5,7 +5,7 @@
 #include "dist/control.h"
 #include "dist/dist.h"
 #include "dist/dist_probe.h"
-#include "dist/packet.h"
+#include "dist/dist_packet.h"
 #include "heap/copy.h"
 #include "proc/exc.h"
 #include "proc/sched.h"

@@ -6,7 +6,7 @@
 #include "proc/message.h"
 #include "proc/seq_token.h"
 #include "proc/spawn_opts.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 #include "term/node.h"
 
 /* ---- asking */

@@ -2,7 +2,7 @@
 /* The start of the room. */
 #include "driver/driver.h"
 
-#include "driver/port.h"
+#include "driver/driver_port.h"
 #include "proc/process.h"
 
 void driver_room_init(void)

@@ -8,7 +8,7 @@
 #define VM_ETS_MATCH_H
 
 #include "data/print.h"
-#include "ets/object.h"
+#include "ets/ets_object.h"
 #include "heap/refbin.h"
 #include "proc/process.h"
 

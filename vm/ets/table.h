@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
-#include "ets/hash.h"
+#include "ets/ets_hash.h"
 #include "ets/tree.h"
 #include "heap/refbin.h"
 #include "proc/process.h"

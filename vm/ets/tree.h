@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "ets/object.h"
+#include "ets/ets_object.h"
 
 enum { TREE_MAX_HEIGHT = 96 };
 

@@ -10,11 +10,11 @@
 
 #include "code/export.h"
 #include "code/fun.h"
-#include "code/nif.h"
+#include "code/nif_function.h"
 #include "code/opcodes.h"
 #include "data/map.h"
 #include "exec/arith.h"
-#include "exec/exc.h"
+#include "exec/unwind.h"
 
 /* Code outside every module: where a native that waits comes back, where a process begins and ends. */
 const Inst *call_return_code(void);

@@ -6,7 +6,7 @@
 #include "code/emit.h"
 #include "data/compare.h"
 #include "exec/call.h"
-#include "exec/exc.h"
+#include "exec/unwind.h"
 #include "exec/traced.h"
 
 void exec_init(void)

@@ -19,13 +19,13 @@
 #include "data/utf8.h"
 #include "exec/arith.h"
 #include "exec/call.h"
-#include "exec/exc.h"
+#include "exec/unwind.h"
 #include "exec/exec.h"
 #include "exec/traced.h"
 #include "proc/message.h"
 #include "proc/sched.h"
 #include "proc/timer.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 /* ---- fields: halfword, 32 bits, word */
 #define H(n) (((const uint16_t *)I)[n])

@@ -5,7 +5,7 @@
 #define VM_EXEC_TRACED_H
 
 #include "code/export.h"
-#include "code/nif.h"
+#include "code/nif_function.h"
 #include "proc/probe.h"
 
 /* Notes a call through e, when p saves its calls. */

@@ -21,7 +21,7 @@
 #include "proc/registry.h"
 #include "proc/sched.h"
 #include "proc/sched_poll.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 /* A look-up reads a cache line of each port of a chain; with as many buckets as a large server has ports, chains have
  * about one. */

@@ -186,7 +186,7 @@ struct port {
 	struct port_watch exit_watch;
 	/* tracing */
 	uint32_t trace_flags;       /* enum trace_flag; not 0 only with a tracer */
-	struct traced *traced;      /* as those of a process (proc/trace.h) */
+	struct traced *traced;      /* as those of a process (proc/tracee.h) */
 	struct port_traces traces;  /* for this port as a tracer */
 	void *carrier;              /* of a connection to another node: see struct port_carrier; NULL: none */
 	bool framed;                /* what is output now has its lengths already */

@@ -14,7 +14,7 @@
 #include "io/port_send.h"
 #include "proc/exc.h"
 #include "proc/probe.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 struct question {
 	struct port_task task;

@@ -8,7 +8,7 @@
 #include "io/io_probe.h"
 #include "io/port.h"
 #include "proc/exc.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 struct port_keeper {
 	struct port_keeper *next;

@@ -9,7 +9,7 @@
 #include "io/io_probe.h"
 #include "proc/sched.h"
 #include "proc/timer.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 /* A port gives its scheduler back after so many tasks. */
 enum { TASKS_AT_ONCE = 16 };

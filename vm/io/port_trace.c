@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "data/binary.h"
 #include "io/port.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 void port_forget_traced(struct port *port)
 {

@@ -2,10 +2,10 @@
 /* The start of the room. */
 #include "nif/nif.h"
 
-#include "nif/call.h"
-#include "nif/halt.h"
-#include "nif/resource.h"
-#include "nif/tracer.h"
+#include "nif/nif_call.h"
+#include "nif/nif_halt.h"
+#include "nif/nif_resource.h"
+#include "nif/nif_tracer.h"
 
 static void follow_exit(Process *p)
 {

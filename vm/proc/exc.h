@@ -67,7 +67,7 @@ static inline void process_bump_words(Process *p,
 				      size_t words) { p->reds_left -= (int32_t)(words / EXC_WORDS_A_REDUCTION); }
 
 /* What p->exc_trace holds: the cause of a badarg (an atom), or NIL; with p->exc_has_trace a stack trace: an Erlang list from raise/3, or
- * a raw trace (exec/exc.h) of an exception that is raised again. exec makes the raw trace when it unwinds, and the list when somebody asks. */
+ * a raw trace (exec/unwind.h) of an exception that is raised again. exec makes the raw trace when it unwinds, and the list when somebody asks. */
 
 /* How many entries a stack trace may have, as it is set; one is there in any case. */
 enum { EXC_DEPTH_DEFAULT = 8, EXC_DEPTH_MAX = 64 };

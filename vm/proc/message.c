@@ -18,7 +18,7 @@
 #include "proc/saved_calls.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 #include "term/node.h"
 #include "usdt.h"
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "proc/remote.h"
 #include "proc/sched.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 #include "term/node.h"
 
 /* ---- links */

@@ -23,7 +23,7 @@
 #include "proc/seq_token.h"
 #include "proc/task.h"
 #include "proc/timer.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 #include "usdt.h"
 
 enum { HOOKS_MAX = 8, LISTED_AT_ONCE = 1 << 14 };

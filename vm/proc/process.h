@@ -96,7 +96,7 @@ struct process {
 	bool has_tasks;      /* to run before its next time slice */
 	bool system;         /* the VM's own: init:stop spares it */
 	bool exc_has_trace;  /* exc_trace is a stack trace already */
-	uint32_t trace_flags; /* enum trace_flag, see proc/trace.h */
+	uint32_t trace_flags; /* enum trace_flag, see proc/tracee.h */
 	const struct export *trap_export;
 	Term (*resume)(struct process *p, void *arg); /* see exc_wait; NULL: no native function waits */
 	void (*drop)(struct process *p, void *arg);
@@ -109,7 +109,7 @@ struct process {
 	Term group_leader;   /* pid */
 	Term seq_token;      /* sequential trace token, NIL without */
 	Term dt_utag;        /* dyntrace user tag (binary) or NIL */
-	Term nif_args;       /* of a detour under way, see code/nif.h: a list; NIL: none */
+	Term nif_args;       /* of a detour under way, see code/nif_function.h: a list; NIL: none */
 
 	struct lock signals_lock;
 	struct signal *in_first, **in_last; /* signals_lock */
@@ -124,7 +124,7 @@ struct process {
 	struct tasks *tasks; /* NULL: never had one */
 	struct tracee *tracee; /* NULL: never traced */
 	struct saved_calls *saved_calls; /* NULL: none wanted */
-	struct nif_detour *nif_detour; /* NULL: never had one; see code/nif.h */
+	struct nif_detour *nif_detour; /* NULL: never had one; see code/nif_function.h */
 	uint32_t suspend_count;
 	Term initial_module, initial_function; /* these three in a run, see layout.def */
 	uint64_t initial_arity;

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "proc/probe.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 enum { PAGE_SLOTS = 1024, PAGES = ATOM_TABLE_MAX / PAGE_SLOTS };
 

@@ -4,7 +4,7 @@
 
 #include "heap/copy.h"
 #include "proc/monitor.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 #include "term/node.h"
 
 struct remote_hooks remote_hooks;

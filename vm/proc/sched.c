@@ -49,7 +49,7 @@
 #include "proc/task.h"
 #include "proc/tidy.h"
 #include "proc/timer.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 #include "proc/worker.h"
 #include "usdt.h"
 

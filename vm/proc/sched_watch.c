@@ -5,7 +5,7 @@
 #include "proc/probe.h"
 #include "proc/progress.h"
 #include "proc/sched_lend.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 #include "usdt.h"
 
 void sched_tell_slice(Process *p, bool begins)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "heap/copy.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 _Atomic unsigned seq_token_resets;
 

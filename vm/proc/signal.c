@@ -15,7 +15,7 @@
 #include "proc/sched.h"
 #include "proc/seq_token.h"
 #include "proc/task.h"
-#include "proc/trace.h"
+#include "proc/tracee.h"
 #include "term/node.h"
 #include "usdt.h"
 

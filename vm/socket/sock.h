@@ -17,8 +17,8 @@
 
 #include "base/lock.h"
 #include "heap/heap.h"
-#include "nif/api.h"
-#include "nif/env.h"
+#include "nif/nif_api.h"
+#include "nif/nif_env.h"
 #include "term/atom.h"
 
 enum {

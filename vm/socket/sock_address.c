@@ -9,7 +9,7 @@
 #include "data/binary.h"
 #include "data/iolist.h"
 #include "data/map.h"
-#include "nif/api.h"
+#include "nif/nif_api.h"
 #include "term/atom.h"
 
 struct name { int number; Term atom; };

@@ -12,7 +12,7 @@
 #include "data/iolist.h"
 #include "data/map.h"
 #include "io/posix.h"
-#include "nif/api.h"
+#include "nif/nif_api.h"
 #include "socket/sock_address.h"
 #include "term/atom.h"
 

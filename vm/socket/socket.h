@@ -3,7 +3,7 @@
 #ifndef VM_SOCKET_SOCKET_H
 #define VM_SOCKET_SOCKET_H
 
-#include "nif/abi.h"
+#include "nif/nif_abi.h"
 
 extern const struct nif_entry socket_prim_socket, socket_prim_net;
 

@@ -9,7 +9,7 @@
 #ifndef VM_TRACE_SESSION_H
 #define VM_TRACE_SESSION_H
 
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 enum trace_born_kind { BORN_PROCESS, BORN_PORT, BORN_KINDS };
 

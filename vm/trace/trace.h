@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tracing: erlang:trace/3 and its kin, each for a session (trace/session.h). The flags of processes are proc's
- * (proc/trace.h), what stands in code is code's (code/breakpoint.h); this room says who is told what. */
+ * (proc/tracee.h), what stands in code is code's (code/breakpoint.h); this room says who is told what. */
 #ifndef VM_TRACE_TRACE_H
 #define VM_TRACE_TRACE_H
 

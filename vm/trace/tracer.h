@@ -5,7 +5,7 @@
 #ifndef VM_TRACE_TRACER_H
 #define VM_TRACE_TRACER_H
 
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 enum { TRACER_PARTS_MAX = 6, TRACE_TIMES = TRACE_TIMESTAMP | TRACE_MONOTONIC | TRACE_STRICT_MONOTONIC };
 

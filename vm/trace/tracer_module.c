@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
-#include "code/nif.h"
+#include "code/nif_function.h"
 #include "data/compare.h"
 #include "data/map.h"
 #include "heap/copy.h"

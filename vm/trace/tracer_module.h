@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tracers that are modules, {Module, State}: natives of the module hear of what is traced, on the thread where it
  * happens, and no message is sent. dyntrace is one: it fires the probes trace and trace_seq. Any other is a module
- * with a library that has enabled/3 and trace/5 (code/nif.h).
+ * with a library that has enabled/3 and trace/5 (code/nif_function.h).
  * Source: erl_tracer(3) and dyntrace(3) of OTP 25. */
 #ifndef VM_TRACE_TRACER_MODULE_H
 #define VM_TRACE_TRACER_MODULE_H

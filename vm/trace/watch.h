@@ -4,7 +4,7 @@
 #ifndef VM_TRACE_WATCH_H
 #define VM_TRACE_WATCH_H
 
-#include "proc/trace.h"
+#include "proc/tracee.h"
 
 struct watch_limits {
 	Term pid;            /* NIL: nobody */
@@ -40,7 +40,7 @@ void watch_dist_busy(Process *p, Term controller);
 /* Any thread. */
 void watch_port_began(Term port);
 void watch_port_ended(Term port);
-void watch_port_worked(Term port, Term what, int64_t ns); /* what: see port_worked of proc/trace.h */
+void watch_port_worked(Term port, Term what, int64_t ns); /* what: see port_worked of proc/tracee.h */
 void watch_sched_idle(unsigned id);
 
 #endif

@@ -18,8 +18,8 @@
 
 #include "data/map.h"
 #include "io/posix.h"
-#include "nif/api.h"
-#include "nif/env.h"
+#include "nif/nif_api.h"
+#include "nif/nif_env.h"
 #include "proc/sched.h"
 #include "term/atom.h"
 #include "tty/term_info.h"

@@ -4,7 +4,7 @@
 #ifndef VM_TTY_TTY_H
 #define VM_TTY_TTY_H
 
-#include "nif/abi.h"
+#include "nif/nif_abi.h"
 
 extern const struct nif_entry tty_prim_tty;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fragments of messages become whole; what is held of those that are not is bounded. */
-#include "dist/packet.h"
+#include "dist/dist_packet.h"
 
 #include <check.h>
 #include <string.h>

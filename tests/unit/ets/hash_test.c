@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "data/map.h"
-#include "ets/hash.h"
+#include "ets/ets_hash.h"
 #include "heap/refbin.h"
 #include "unit.h"
 

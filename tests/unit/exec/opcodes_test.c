@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "code/opcodes.h"
-#include "exec/exc.h"
+#include "exec/unwind.h"
 #include "unit.h"
 
 START_TEST(test_opcode_fields_lie_apart)
