@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Holds the rules a compiler cannot: licence lines, who may call malloc and pthreads, sizes of files, words that promise upkeep, and that
-# what docs/design.md says of where things live is so.
+# Holds the rules a compiler cannot: licence lines, who may call malloc and pthreads, sizes and names of files, words that promise
+# upkeep, and that what docs/design.md says of where things live is so.
 cd "$(dirname "$0")/../.." || exit 1
 status=0
 fail() { echo "lint: $*"; status=1; }
@@ -38,6 +38,9 @@ grep -niE 'keep (this )?in sync' -r vm bpf tools && fail "a fact written twice: 
 while read -r class; do
 	[ "$(grep -rlwE "(rw)?lock_init\(.*LOCK_$class|LOCK_(STATIC|ZEROED)\($class\)" vm --include='*.c' | wc -l)" = 1 ] || fail "locks.def: $class is not the class of the locks of one file"
 done < <(sed -nE 's/^LOCK\((\w+),.*/\1/p' vm/base/locks.def)
+for name in $(find vm -name '*.[ch]' -printf '%f\n' | sort | uniq -d); do
+	fail "a name of two files:" $(find vm -name "$name")
+done
 list_places() { sed -n '/^## Where things live/,/^\*\*Arrows/{ s/^\([^ ]*[^ `]\)  .*/\1/p }' docs/design.md; }
 while read -r place; do
 	ls -d $(sed 's/<[a-z]*>/*/g' <<<"$place") >/dev/null 2>&1 || fail "docs/design.md: there is no $place"
