@@ -73,7 +73,7 @@ endif
 LEFT_OUT := $(if $(filter 0,$(STATIC)),,TLS$(if $(STATIC),$(comma) debuginfod))
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
-VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c))
+VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c vm/*/*/*.c))
 TOOL_SRC := $(filter-out tools/link/%,$(wildcard tools/*/*.c))
 # Those of families are linked into one object, views.
 BPF_FAMILIES := core $(sort $(shell sed -nE 's/^VIEW.\w+, (\w+),.*/\1/p' bpf/views.def))
@@ -114,7 +114,7 @@ $(BUILD)/obj/tools/link/no_tls.o: $(GEN)/no_tls.c
 	@mkdir -p $(@D)
 	$(CC) $(HARDENING) $(TOOL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/obj/vm/bif/bif_info.o $(FUZZ)/vm/bif/bif_info.o: VM_CFLAGS += -DBUILD_CFLAGS='"$(FLAGS_TOLD)"' -DBUILD_LDFLAGS='"$(VM_LDFLAGS) $(VM_LIBS)"'
+$(BUILD)/obj/vm/bif/system/bif_info.o $(FUZZ)/vm/bif/system/bif_info.o: VM_CFLAGS += -DBUILD_CFLAGS='"$(FLAGS_TOLD)"' -DBUILD_LDFLAGS='"$(VM_LDFLAGS) $(VM_LIBS)"'
 $(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/tools/erlsnoop.o: TOOL_CFLAGS += -DLEFT_OUT='"$(LEFT_OUT)"'
 $(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd/cmd_trace.o $(BUILD)/obj/tools/cmd/cmd_serve.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
@@ -393,7 +393,7 @@ $(BUILD)/share/zsh/_erlsnoop: $(BUILD)/share/completion share/completion/erlsnoo
 	@mkdir -p $(@D)
 	(echo '#compdef erlsnoop' && cat $^) > $@
 
-MAPPED := $(shell ls -d vm/*/* tools/*/* bpf/* | LC_ALL=C sort)
+MAPPED := $(shell ls -d vm/*/*.* vm/*/*/* tools/*/* bpf/* | LC_ALL=C sort)
 $(BUILD)/docs/map.md: docs/map.awk $(MAPPED)
 	@mkdir -p $(@D)
 	@awk -f $< $(MAPPED) > $@

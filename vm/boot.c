@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/release.h"
-#include "bif/bif_literal.h"
+#include "bif/code/bif_literal.h"
 #include "code/code_path.h"
 #include "code/export.h"
 #include "data/binary.h"

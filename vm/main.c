@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/release.h"
-#include "bif/bif_info.h"
+#include "bif/system/bif_info.h"
 #include "proc/spawn_opts.h"
 #include "boot.h"
 #include "code/code_path.h"

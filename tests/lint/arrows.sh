@@ -57,7 +57,7 @@ hold() {
 		esac
 		[ "$to" = "$room" ] && continue
 		case " ${may[$room]-} " in *" $to "*) ;; *) fail "$f:$line: $room may not include $inc" ;; esac
-	done < <(grep -nE '^\s*#\s*include\s+"' "$1"/*/*.[chid]*)
+	done < <(grep -rnE '^\s*#\s*include\s+"' "$1"/*/ --include='*.[chid]*')
 }
 hold vm
 hold tools

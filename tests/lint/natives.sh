@@ -18,7 +18,7 @@ list_stock() {
 		end).'
 }
 list_ours() {
-	sed -nE 's/^(BIF|DIRECT|INSTRUCTION)\((\w+), "([^"]+)", ([0-9]+),.*/\2:\3\/\4/p' vm/bif/*.def
+	sed -nE 's/^(BIF|DIRECT|INSTRUCTION)\((\w+), "([^"]+)", ([0-9]+),.*/\2:\3\/\4/p' vm/bif/*.def vm/bif/*/*.def
 	for f in vm/socket/prim_*.c; do # libraries that are linked in: { "name", arity, ... }
 		grep -oE '\{ "nif_\w+", [0-9]+,' "$f" | sed -E "s,.*\"(\w+)\"\, ([0-9]+).*,$(basename "$f" .c):\1/\2,"
 	done

@@ -49,5 +49,5 @@ for room in $(find [!.]* -path build -prune -o -type f -print | sed -nE 's,^([^/
 	[ "$room" = LICENSES/ ] || list_places | grep -q "^$room" || fail "docs/design.md does not say what $room is"
 done
 # Each room, and each file in one, says what it is.
-awk -f docs/map.awk $(ls -d {vm,tools}/*/* bpf/* | LC_ALL=C sort) >/dev/null || status=1
+awk -f docs/map.awk $(ls -d vm/*/*.* vm/*/*/* tools/*/* bpf/* | LC_ALL=C sort) >/dev/null || status=1
 exit $status

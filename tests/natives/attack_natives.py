@@ -52,7 +52,7 @@ def list_natives(beams, only):
         capture_output=True, text=True, check=True).stdout
     coverage = open(os.path.join(ROOT, "docs/coverage.md")).read().split("## OTP's own suites")[0]
     excused = set(re.findall(r"`(\w+:[^`]+/\d+)`", coverage))
-    tables = "".join(open(f).read() for f in glob.glob(os.path.join(ROOT, "vm/bif/*.def")))
+    tables = "".join(open(f).read() for f in glob.glob(os.path.join(ROOT, "vm/bif/**/*.def")))
     inner = ["%s:%s/%s" % row for row in re.findall(r'^BIF\((\w+), "([^"]+)", (\d+),', tables, re.M)]
     natives = sorted(n for n in {*text.split(), *inner} if n not in excused and not DENIED.match(n) and only in n)
     return [re.fullmatch(r"(\w+):(.+)/(\d+)", n).groups() for n in natives]

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/release.h"
-#include "bif/bif_info.h"
+#include "bif/system/bif_info.h"
 #include "code/export.h"
 #include "data/regex_cache.h"
 
