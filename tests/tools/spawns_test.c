@@ -390,7 +390,8 @@ START_TEST(test_spawns_all_goes_on_past_a_file_that_cannot_be_watched)
 }
 END_TEST
 
-/* While one file at most can be opened, which /proc is, the new VM cannot be looked at; later it is. */
+/* While one file at most can be opened, which /proc is, the new VM cannot be looked at; later it is. What is open between
+ * two looks is what is open at the quietest of many moments. */
 START_TEST(test_spawns_all_looks_again_at_a_file_that_could_not_be_opened)
 {
     SUPPORT_BPF();
@@ -398,7 +399,7 @@ START_TEST(test_spawns_all_looks_again_at_a_file_that_could_not_be_opened)
         "$EMITTER -w never process__exit=1 & $ERLSNOOP spawns --json -a --ready-fd 3 3> ready & s=$!\n"
         "await ready; old=$(ulimit -n)\n"
         "free() { n=0; while [ -h /proc/$s/fd/$n ]; do n=$((n + 1)); done; echo $n; }\n"
-        "one=$(for i in {1..9}; do free; sleep .03; done | sort -n | head -1); prlimit --pid $s --nofile=$((one + 1)):\n"
+        "one=$(for i in {1..60}; do free; sleep .03; done | sort -n | head -1); prlimit --pid $s --nofile=$((one + 1)):\n"
         "cp $EMITTER vm; ./vm -e -w go 'process__spawn=23||late:vm/0' & v=$!; runs $v vm; n=$(links $s); turns $s 4\n"
         "[ $(links $s) = $n ] && echo refused; prlimit --pid $s --nofile=$old:; attached $s $n; touch go\n"
         "wait $v; kill -INT $s; wait $s");
