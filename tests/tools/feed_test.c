@@ -6,7 +6,6 @@
 #include "source/feed.h"
 #include "support.h"
 #include "support_page.h"
-#include "view/views_user.h"
 
 enum { VM = 17 };
 #define S_NS 1000000000ull
@@ -35,7 +34,7 @@ static const char *result(void)
 {
     static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_msglat] = true};
 
-    ck_assert_int_eq(result_print(&(struct result_source){.ctx = feed, .take = views_user_take, .name = feed_name, .sink = &sink, .seconds = 1, .whole_seconds = 1}, on, NULL), 0);
+    ck_assert_int_eq(result_print(&(struct result_source){.ctx = feed, .take = feed_counted, .name = feed_name, .sink = &sink, .seconds = 1, .whole_seconds = 1}, on, NULL), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
     return printed;
 }

@@ -10,6 +10,7 @@ static char *printed;
 static size_t nprinted;
 static struct sink sink;
 static struct result_source source;
+static struct views_user *counting;
 
 static const char *name_of(void *ctx, uint32_t vm, const struct wire_name *name)
 {
@@ -18,6 +19,18 @@ static const char *name_of(void *ctx, uint32_t vm, const struct wire_name *name)
     (void)ctx, (void)vm;
     snprintf(text, sizeof text, "%u:%u:%u", (unsigned)name->words[0], (unsigned)name->words[1], (unsigned)name->words[2]);
     return text;
+}
+
+static int take(void *ctx, const struct view_table *table, struct result_taken *out)
+{
+    (void)ctx;
+    return views_user_take(counting, table, out);
+}
+
+static int slowest(void *ctx, enum view_slowest_id id, struct result_kept *out)
+{
+    (void)ctx;
+    return views_user_slowest(counting, id, out);
 }
 
 static void told(void *ctx, const struct wire_header *record, size_t size)
@@ -35,8 +48,8 @@ static void begin(bool events)
     for (int i = 0; i < VIEW_COUNT; i++)
         settings.events[i] = events;
     sink_init(&sink, open_memstream(&printed, &nprinted), true, false);
-    source = (struct result_source){NULL, views_user_take, name_of, &sink, 1, 1, views_user_slowest, NULL, kept, NULL};
-    ck_assert_int_eq(views_user_begin(&settings, told, &source), 0);
+    source = (struct result_source){NULL, take, name_of, &sink, 1, 1, slowest, NULL, kept, NULL};
+    ck_assert_int_eq(views_user_new(&settings, told, &source, &counting), 0);
 }
 
 /* What was printed until now. */
@@ -52,7 +65,7 @@ static const char *result(void)
 
 static void end(void)
 {
-    views_user_end();
+    views_user_free(counting);
     fclose(sink.out);
     free(printed);
 }
@@ -64,12 +77,12 @@ static struct ev_head head(enum batch_event event, uint64_t ns)
 
 static void spawn(uint32_t number, uint64_t ns)
 {
-    views_user_tell(&(union ev_any){.process__spawn = {head(BATCH_process__spawn, ns), ev_id_of_pid(number, 0), ev_mfa_of_atoms(5, 6, 1)}});
+    views_user_tell(counting, &(union ev_any){.process__spawn = {head(BATCH_process__spawn, ns), ev_id_of_pid(number, 0), ev_mfa_of_atoms(5, 6, 1)}});
 }
 
 static void exit_of(uint32_t number, uint64_t ns)
 {
-    views_user_tell(&(union ev_any){.process__exit = {head(BATCH_process__exit, ns), ev_id_of_pid(number, 0), ev_term_of(BATCH_SHAPE_ATOM, 0, 9)}});
+    views_user_tell(counting, &(union ev_any){.process__exit = {head(BATCH_process__exit, ns), ev_id_of_pid(number, 0), ev_term_of(BATCH_SHAPE_ATOM, 0, 9)}});
 }
 
 START_TEST(test_views_user_counts_births_deaths_and_lifetimes)
@@ -102,11 +115,11 @@ START_TEST(test_views_user_measures_waits_and_pauses)
     begin(false);
     spawn(4, 10);
     for (int i = 0; i < 7; i++)
-        views_user_tell(&(union ev_any){.message__send = {.head = head(BATCH_message__send, 100 + (uint64_t)i), .receiver = pid}});
-    views_user_tell(&(union ev_any){.process__scheduled = {head(BATCH_process__scheduled, 100 + 2048), pid, ev_mfa_of_atoms(1, 2, 3)}});
-    views_user_tell(&(union ev_any){.message__send = {.head = head(BATCH_message__send, 3000), .receiver = pid}});
-    views_user_tell(&(union ev_any){.gc_major__start = {head(BATCH_gc_major__start, 4000), ev_id_of_pid(4, 0), 0}});
-    views_user_tell(&(union ev_any){.gc_major__end = {head(BATCH_gc_major__end, 4000 + 8192), ev_id_of_pid(4, 0), 610}});
+        views_user_tell(counting, &(union ev_any){.message__send = {.head = head(BATCH_message__send, 100 + (uint64_t)i), .receiver = pid}});
+    views_user_tell(counting, &(union ev_any){.process__scheduled = {head(BATCH_process__scheduled, 100 + 2048), pid, ev_mfa_of_atoms(1, 2, 3)}});
+    views_user_tell(counting, &(union ev_any){.message__send = {.head = head(BATCH_message__send, 3000), .receiver = pid}});
+    views_user_tell(counting, &(union ev_any){.gc_major__start = {head(BATCH_gc_major__start, 4000), ev_id_of_pid(4, 0), 0}});
+    views_user_tell(counting, &(union ev_any){.gc_major__end = {head(BATCH_gc_major__end, 4000 + 8192), ev_id_of_pid(4, 0), 610}});
     const char *out = result();
 
     ck_assert_int_eq(support_number(out, "\"type\":\"msglat\"", "messages"), 8);
@@ -125,11 +138,11 @@ static void operate(uint64_t tag, const char *path, uint64_t begun, uint64_t ns)
 {
     struct ev_text s1 = {strlen(path), (uintptr_t)path};
 
-    views_user_tell(&(union ev_any){.efile_drv__entry = {.head = head(BATCH_efile_drv__entry, begun), .thread = 2, .tag = (__s64)tag, .command = 11,
+    views_user_tell(counting, &(union ev_any){.efile_drv__entry = {.head = head(BATCH_efile_drv__entry, begun), .thread = 2, .tag = (__s64)tag, .command = 11,
                                                          .s1 = s1, .pid = ev_id_of_pid(4, 0)}});
-    views_user_tell(&(union ev_any){.efile_drv__int_entry = {head(BATCH_efile_drv__int_entry, begun + 10), 2, (__s64)tag, 11}});
-    views_user_tell(&(union ev_any){.efile_drv__int_return = {head(BATCH_efile_drv__int_return, begun + ns - 10), 2, (__s64)tag, 11}});
-    views_user_tell(&(union ev_any){.efile_drv__return = {.head = head(BATCH_efile_drv__return, begun + ns), .thread = 2, .tag = (__s64)tag,
+    views_user_tell(counting, &(union ev_any){.efile_drv__int_entry = {head(BATCH_efile_drv__int_entry, begun + 10), 2, (__s64)tag, 11}});
+    views_user_tell(counting, &(union ev_any){.efile_drv__int_return = {head(BATCH_efile_drv__int_return, begun + ns - 10), 2, (__s64)tag, 11}});
+    views_user_tell(counting, &(union ev_any){.efile_drv__return = {.head = head(BATCH_efile_drv__return, begun + ns), .thread = 2, .tag = (__s64)tag,
                                                           .success = tag % 2, .error = 2}});
 }
 
@@ -209,15 +222,15 @@ START_TEST(test_views_user_tells_abnormal_exits_apart)
     struct view_settings settings = {.on = {[VIEW_exits] = 1}};
 
     begin(false);
-    views_user_end();
-    ck_assert_int_eq(views_user_begin(&settings, told, &source), 0);
-    views_user_atom(17, 9, "normal", 6);
-    views_user_atom(17, 10, "shutdown", 8);
-    views_user_atom(17, 11, "normally", 8);
+    views_user_free(counting);
+    ck_assert_int_eq(views_user_new(&settings, told, &source, &counting), 0);
+    views_user_atom(counting, 17, 9, "normal", 6);
+    views_user_atom(counting, 17, 10, "shutdown", 8);
+    views_user_atom(counting, 17, 11, "normally", 8);
     spawn(1, 100);
     exit_of(1, 200); /* atom 9 */
     for (uint32_t atom = 9; atom < 12; atom++)
-        views_user_tell(&(union ev_any){
+        views_user_tell(counting, &(union ev_any){
             .process__exit = {head(BATCH_process__exit, 300), ev_id_of_pid(atom, 0), ev_term_of(BATCH_SHAPE_ATOM, BATCH_TUPLE_OF_MORE, atom)}});
     ck_assert_int_eq(result_print(&source, on, NULL), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
@@ -259,7 +272,7 @@ START_TEST(test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten)
     spawn(2, 10);
     result();
     exit_of(1, 20);
-    views_user_drop_vm(17, name_of, NULL);
+    views_user_drop_vm(counting, 17, name_of, NULL);
     exit_of(2, 30);
     result();
     const char *last = strstr(printed + 1, "{\"time\""); /* behind the first line */
@@ -281,14 +294,39 @@ START_TEST(test_views_user_full_table_is_counted_and_rows_add_up)
 
     begin(false);
     for (uint32_t i = 0; i < 2 * 8192; i++)
-        views_user_tell(&(union ev_any){.process__spawn = {head(BATCH_process__spawn, 5), ev_id_of_pid(i, 0), ev_mfa_of_atoms(i + 1, 6, 1)}});
+        views_user_tell(counting, &(union ev_any){.process__spawn = {head(BATCH_process__spawn, 5), ev_id_of_pid(i, 0), ev_mfa_of_atoms(i + 1, 6, 1)}});
     const char *out = result();
 
     for (const char *at = out; (at = strstr(at, "\"spawns_by_mfa\",")); at++)
         shown += support_number(at - 40, "\"spawns_by_mfa\"", "count");
     ck_assert_int_eq(shown, 2 * 8192);
     ck_assert_int_eq(support_number(out, "(other)", "count"), 2 * 8192 - 20);
-    ck_assert_uint_eq(views_user_lost(), 8192);
+    ck_assert_uint_eq(views_user_lost(counting), 8192);
+    end();
+}
+END_TEST
+
+/* Each instance has its own tables and states. */
+START_TEST(test_views_user_instances_count_apart)
+{
+    struct view_settings settings = {.on = {[VIEW_spawns] = 1}};
+    struct views_user *other, *first;
+
+    begin(false);
+    first = counting;
+    spawn(1, 10);
+    ck_assert_int_eq(views_user_new(&settings, NULL, NULL, &other), 0);
+    counting = other;
+    spawn(2, 20);
+    exit_of(1, 30);
+    views_user_free(other);
+    counting = first;
+    exit_of(1, 40);
+    const char *out = result();
+
+    ck_assert_int_eq(support_number(out, "\"type\":\"spawns\"", "births"), 1);
+    ck_assert_int_eq(support_number(out, "\"type\":\"spawns\"", "deaths"), 1);
+    ck_assert_int_eq(support_number(out, "\"type\":\"spawns\"", "unseen"), 0);
     end();
 }
 END_TEST
@@ -305,6 +343,7 @@ Suite *views_user_suite(void)
     tcase_add_test(all, test_views_user_tells_abnormal_exits_apart);
     tcase_add_test(all, test_views_user_rates_are_of_the_time_that_each_vm_was_watched);
     tcase_add_test(all, test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten);
+    tcase_add_test(all, test_views_user_instances_count_apart);
     tcase_add_test(all, test_views_user_full_table_is_counted_and_rows_add_up);
     suite_add_tcase(suite, all);
     return suite;

@@ -15,7 +15,6 @@
 #include "sink/sink.h"
 #include "source/feed.h"
 #include "view/result.h"
-#include "view/views_user.h"
 #include "view/wanted.h"
 
 enum { MAX_FILES = 1024, MAX_VMS = 1024, TIMES = 20, LINE_BYTES = 4096, MAX_ARGS = BATCH_MAX_ARGS };
@@ -280,6 +279,16 @@ static void print_lost(struct state *st)
 
 /* ---- views */
 
+static int counted(void *ctx, const struct view_table *table, struct result_taken *out)
+{
+    return feed_counted(((struct state *)ctx)->feed, table, out);
+}
+
+static int slowest(void *ctx, enum view_slowest_id id, struct result_kept *out)
+{
+    return feed_slowest(((struct state *)ctx)->feed, id, out);
+}
+
 static const char *name_of(void *ctx, uint32_t vm, const struct wire_name *name)
 {
     return feed_name(((struct state *)ctx)->feed, vm, name);
@@ -294,8 +303,8 @@ static const struct wanted *untold(void *ctx, uint32_t vm)
 
 static struct result_source source_of(struct state *st)
 {
-    return (struct result_source){st, views_user_take, name_of, &st->sink, result_seconds(st),
-                                  result_seconds(st), views_user_slowest, &st->order, st->slowest, untold};
+    return (struct result_source){st, counted, name_of, &st->sink, result_seconds(st),
+                                  result_seconds(st), slowest, &st->order, st->slowest, untold};
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)
@@ -434,12 +443,12 @@ static int take_page(struct state *st, const struct batch_received *page)
     return err || !st->options->events ? err : sink_flush(&st->sink);
 }
 
-static void take_owner(const struct recording_owner *owner)
+static void take_owner(struct state *st, const struct recording_owner *owner)
 {
     struct wire_name name = {.form = owner->form, .words = {owner->words[0], owner->words[1], owner->words[2]}};
 
-    if (views_user_wants_owners() && (name.form == WIRE_MFA || name.form == WIRE_REASON))
-        views_user_owner(owner->vm, owner->id, &name);
+    if (name.form == WIRE_MFA || name.form == WIRE_REASON)
+        feed_owner(st->feed, owner->vm, owner->id, &name);
 }
 
 /* Each file tells what was lost since the beginning. */
@@ -460,7 +469,7 @@ static int read_items(struct state *st, struct recording *r)
         switch (item.kind) {
         case RECORDING_CLOCK: st->sink.wall_offset_ns = item.clock->wall_ns; break;
         case RECORDING_VM: add_vm(st, item.vm); break;
-        case RECORDING_OWNERS: take_owner(item.owner); break;
+        case RECORDING_OWNERS: take_owner(st, item.owner); break;
         case RECORDING_ASKED: break; /* learned before */
         case RECORDING_LOST: take_lost(st, item.lost); break;
         default: err = take_page(st, item.page);

@@ -284,7 +284,7 @@ static void judge(struct state *st, uint64_t now_ns)
     if (now_ns < st->judged_ns + JUDGE_NS)
         return;
     st->judged_ns = now_ns;
-    st->err = when_look(&st->when, &met);
+    st->err = when_look(&st->when, &(struct result_source){st->feed, .take = feed_counted}, &met);
     if (met && !st->met && !st->err)
         st->kept |= dump(st, st->when.text);
     st->met = met;

@@ -26,7 +26,8 @@ struct batch_names {
     size_t bytes; /* of all */
     struct vm *vms; /* who told a name last comes first */
     size_t nvms;
-    void (*told)(uint32_t vm, uint32_t index, const char *text, size_t bytes);
+    void (*told)(void *ctx, uint32_t vm, uint32_t index, const char *text, size_t bytes);
+    void *ctx;
 };
 
 struct batch_names *batch_names_new(void)
@@ -116,9 +117,11 @@ static struct vm *first_vm(struct batch_names *names, uint32_t pid)
     return vm;
 }
 
-void batch_names_follow(struct batch_names *names, void (*told)(uint32_t vm, uint32_t index, const char *text, size_t bytes))
+void batch_names_follow(struct batch_names *names,
+                        void (*told)(void *ctx, uint32_t vm, uint32_t index, const char *text, size_t bytes), void *ctx)
 {
     names->told = told;
+    names->ctx = ctx;
 }
 
 /* As a string: a NUL inside becomes C0 80. */
@@ -182,7 +185,7 @@ int batch_names_tell(struct batch_names *names, uint32_t pid, uint64_t index, co
     if (index >= (uint64_t)CHUNKS * CHUNK || bytes > BATCH_TEXT_BYTES)
         return -EINVAL;
     if (names->told)
-        names->told(pid, (uint32_t)index, text, bytes);
+        names->told(names->ctx, pid, (uint32_t)index, text, bytes);
     vm = first_vm(names, pid);
     if (!vm)
         return -ENOMEM;

@@ -18,7 +18,8 @@ struct batch_names;
 struct batch_names *batch_names_new(void);
 void batch_names_free(struct batch_names *names);
 /* Has every name handed to `told` from now on, whether there is room for it or not. */
-void batch_names_follow(struct batch_names *names, void (*told)(uint32_t vm, uint32_t index, const char *text, size_t bytes));
+void batch_names_follow(struct batch_names *names,
+                        void (*told)(void *ctx, uint32_t vm, uint32_t index, const char *text, size_t bytes), void *ctx);
 /*
  * The atom's text, in place of what was told before. Fails: -ENOMEM, -EINVAL no such index, -E2BIG the VM has told more
  * than fits.

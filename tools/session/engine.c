@@ -23,7 +23,6 @@
 #include "view/untold.h"
 #include "view/view_places.h"
 #include "view/view_select.h"
-#include "view/views_user.h"
 
 #include "views.skel.h"
 
@@ -335,7 +334,7 @@ static int take(void *ctx, const struct view_table *t, struct result_taken *out)
     if (err || !e->feed)
         return err;
     out->rest = out->whole;
-    err = views_user_take(NULL, t, out);
+    err = feed_counted(e->feed, t, out);
     out->rest = rest;
     result_merge(t, out->rest, out->whole);
     return err;
@@ -363,7 +362,7 @@ static int take_slowest(void *ctx, enum view_slowest_id id, struct result_kept *
     struct engine *e = ctx;
     int err = session_loaded(e->session) ? take_slowest_map(e, view_slowest(id), out) : 0;
 
-    return !err && e->feed ? views_user_slowest(NULL, id, out) : err;
+    return !err && e->feed ? feed_slowest(e->feed, id, out) : err;
 }
 
 static const char *name(void *ctx, uint32_t vm, const struct wire_name *told)

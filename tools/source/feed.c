@@ -20,6 +20,7 @@ struct feed_vm {
 };
 
 struct feed {
+    struct views_user *views;
     struct batch_names *names;
     struct batch_merge *merge;
     struct wanted wanted;
@@ -40,7 +41,7 @@ static void on_event(void *ctx, const union ev_any *ev)
         return;
     if (f->ops.event)
         f->ops.event(f->ops.ctx, ev);
-    views_user_tell(ev);
+    views_user_tell(f->views, ev);
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)
@@ -53,8 +54,7 @@ static void on_record(void *ctx, const struct wire_header *record, size_t size)
 
 static void on_gap(void *ctx, uint32_t vm)
 {
-    (void)ctx;
-    views_user_gap(vm);
+    views_user_gap(((struct feed *)ctx)->views, vm);
 }
 
 static struct feed_vm *find_vm(const struct feed *f, uint32_t vm)
@@ -75,7 +75,7 @@ static void on_closed(void *ctx, uint32_t vm)
 
 static void forget_vm(struct feed *f, struct feed_vm *vm)
 {
-    views_user_drop_vm(vm->vm, feed_name, f);
+    views_user_drop_vm(f->views, vm->vm, feed_name, f);
     batch_merge_forget(f->merge, vm->vm);
     *vm = f->vms[--f->nvms];
 }
@@ -153,11 +153,15 @@ static bool is_over(void *ctx)
 
 /* ---- names of processes */
 
+void feed_owner(struct feed *f, uint32_t vm, ev_id id, const struct wire_name *name)
+{
+    if (views_user_wants_owners(f->views))
+        views_user_owner(f->views, vm, id, name);
+}
+
 static void on_named(void *ctx, uint32_t vm, ev_id id, uint64_t atom)
 {
-    (void)ctx;
-    if (views_user_wants_owners())
-        views_user_owner(vm, id, &(struct wire_name){.form = WIRE_REASON, .words = {WIRE_ATOM, atom, 0}});
+    feed_owner(ctx, vm, id, &(struct wire_name){.form = WIRE_REASON, .words = {WIRE_ATOM, atom, 0}});
 }
 
 static int tell_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes)
@@ -170,14 +174,13 @@ static int tell_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, s
 
 static int tell_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)
 {
-    (void)ctx;
-    views_user_owner(vm, id, name);
+    feed_owner(ctx, vm, id, name);
     return 0;
 }
 
 int feed_read_owners(struct feed *f, const struct target *t)
 {
-    return owners_read(t, &(struct owners_ops){tell_atom, views_user_wants_owners() ? tell_owner : NULL, f, true});
+    return owners_read(t, &(struct owners_ops){tell_atom, views_user_wants_owners(f->views) ? tell_owner : NULL, f, true});
 }
 
 /* ---- what is asked */
@@ -201,6 +204,16 @@ void feed_listen(struct feed *f, const struct feed_ops *ops)
 bool feed_has(const struct feed *f, uint32_t vm)
 {
     return find_vm(f, vm) != NULL;
+}
+
+int feed_counted(void *feed, const struct view_table *table, struct result_taken *out)
+{
+    return views_user_take(((struct feed *)feed)->views, table, out);
+}
+
+int feed_slowest(void *feed, enum view_slowest_id id, struct result_kept *out)
+{
+    return views_user_slowest(((struct feed *)feed)->views, id, out);
 }
 
 const char *feed_name(void *ctx, uint32_t vm, const struct wire_name *name)
@@ -228,7 +241,7 @@ void feed_losses(const struct feed *f, const struct batch_unreceived *unreceived
                                        {c->refused, "pages or names for which there was no room"},
                                        {c->late, "events out of their order (they are told)"},
                                        {c->untold, "events that were not told before the end"},
-                                       {views_user_lost(),
+                                       {views_user_lost(f->views),
                                         "names, counts or states for which the views had no room"}};
 
     _Static_assert(sizeof losses / sizeof *losses == FEED_LOSSES, "a reason each");
@@ -248,11 +261,11 @@ int feed_new(const struct view_settings *settings, struct feed **out)
     if (f->names)
         f->merge = batch_merge_new(f->names,
                                    &(struct batch_merge_ops){on_event, on_named, on_gap, on_closed, is_over, f});
-    if (!f->merge || views_user_begin(settings, on_record, f)) {
+    if (!f->merge || views_user_new(settings, on_record, f, &f->views)) {
         feed_free(f);
         return -ENOMEM;
     }
-    batch_names_follow(f->names, views_user_atom);
+    batch_names_follow(f->names, views_user_atom, f->views);
     for (size_t v = 0; v < VIEW_COUNT; v++)
         if (settings->on[v])
             wanted_add(&f->wanted, views[v].name);
@@ -264,7 +277,7 @@ void feed_free(struct feed *f)
 {
     if (!f)
         return;
-    views_user_end();
+    views_user_free(f->views);
     batch_merge_free(f->merge);
     batch_names_free(f->names);
     free(f->vms);

@@ -5,7 +5,7 @@
  *
  *   feed_new(&settings, &feed);
  *   feed_take(feed, page);  feed_until(feed, ns);     again and again
- *   result_print(&(struct result_source){feed, views_user_take, feed_name, ...}, on);
+ *   result_print(&(struct result_source){feed, feed_counted, feed_name, ...}, on);
  *   feed_free(feed);
  */
 #ifndef TOOLS_FEED_H
@@ -19,13 +19,12 @@
 
 struct feed;
 
-/* For the views that are on in `settings`. One at a time in a process. Owns: feed_free frees. Fails: -ENOMEM, not
- * said. */
+/* For the views that are on in `settings`. Owns: feed_free frees. Fails: -ENOMEM, not said. */
 int feed_new(const struct view_settings *settings, struct feed **out);
 void feed_free(struct feed *feed);
 /* Who is told too; each may be NULL. */
 struct feed_ops {
-    void (*record)(void *ctx, const struct wire_header *record, size_t size); /* as of views_user_begin */
+    void (*record)(void *ctx, const struct wire_header *record, size_t size); /* as of views_user_new */
     void (*event)(void *ctx, const union ev_any *ev);                         /* each event, once the views were told */
     bool (*is_over)(void *ctx);                                               /* as of batch_merge_ops */
     void *ctx;
@@ -39,6 +38,8 @@ void feed_bound(struct feed *feed, uint64_t from_ns, uint64_t to_ns);
 void feed_add_vm(struct feed *feed, uint32_t vm);
 /* Has views know who a VM's processes are that are there already, and how its atoms are called. Fails: -ENOMEM. */
 int feed_read_owners(struct feed *feed, const struct target *t);
+/* The same of one process; nothing where no view asks. */
+void feed_owner(struct feed *feed, uint32_t vm, ev_id id, const struct wire_name *name);
 /* Takes a copy of a page. */
 void feed_take(struct feed *feed, const struct batch_received *page);
 /* Tells what happened until then; UINT64_MAX: all, and what is known of VMs that have ended stays. */
@@ -57,6 +58,8 @@ void feed_look(struct feed *feed, bool (*lives)(int pid), uint64_t now_ns);
 /* Whether the VM's pages come here, as it does from the first one until the VM has ended. */
 bool feed_has(const struct feed *feed, uint32_t vm);
 /* As of struct result_source, whose ctx is the feed. */
+int feed_counted(void *feed, const struct view_table *table, struct result_taken *out);
+int feed_slowest(void *feed, enum view_slowest_id id, struct result_kept *out);
 const char *feed_name(void *feed, uint32_t vm, const struct wire_name *name);
 struct batch_names *feed_names(struct feed *feed);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The accessors of bpf/view.bpf.h and bpf/view_name.bpf.h in user space, for the same handlers: tables are hash tables,
- * and there is one side, because nobody counts while it is read. For views_user.c, which has the state. An event here
- * knows all by number: there is nothing to read later.
+ * and there is one side, because nobody counts while it is read. For views_user.c alone. An event here knows all by
+ * number: there is nothing to read later. Handlers of the kernel know no instance, so theirs is `view_user`.
  */
 #ifndef TOOLS_VIEW_USER_H
 #define TOOLS_VIEW_USER_H
@@ -14,12 +14,12 @@
 #include "view_user_name.h"
 #include "views.h"
 
-#define VIEW_ON(view) (view_user.settings.on[VIEW_##view])
-#define VIEW_DETAILS(view, event) (view_user.settings.events[VIEW_##view] || view_user.settings.slowest[VIEW_SLOWEST_##view##_##event])
+#define VIEW_ON(view) (view_user->settings.on[VIEW_##view])
+#define VIEW_DETAILS(view, event) (view_user->settings.events[VIEW_##view] || view_user->settings.slowest[VIEW_SLOWEST_##view##_##event])
 #define VIEW_COPY(to, from) (*(to) = *(from))
-#define VIEW_FILTER(view, filter) (view_user.settings.filters[VIEW_FILTER_##view##_##filter])
+#define VIEW_FILTER(view, filter) (view_user->settings.filters[VIEW_FILTER_##view##_##filter])
 
-struct view_user {
+struct views_user {
     struct view_settings settings;
     struct view_store tables[VIEW_NTABLES], states[VIEW_NSTATES + 1], names, atoms;
     /* The row of what there is no room for; of a TOTAL table its row, or what is in no row of a VM. */
@@ -35,7 +35,7 @@ struct view_user {
 #define SLOWEST(view, event, json, title, by, most, shown) struct slowest_##view##_##event view##_##event##_slowest;
 #include "../../bpf/views.def"
 };
-static struct view_user view_user;
+static struct views_user *view_user; /* that was called: an event is told to one at a time, by one thread */
 
 enum { VIEW_USER_STATES = 1 << 20, VIEW_USER_KEYED = 1 << 16, VIEW_USER_NAMES = 1 << 16 };
 /* Keys of `atoms`: words of views_user_atom. */
@@ -61,8 +61,8 @@ VIEW_INLINE void view_text(const struct ev_head *h, const struct ev_text *text, 
 
 VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *name)
 {
-    const uint64_t *normal = view_store_find(&view_user.atoms, h->vm, VIEW_USER_NORMAL, false);
-    const uint64_t *shutdown = view_store_find(&view_user.atoms, h->vm, VIEW_USER_SHUTDOWN, false);
+    const uint64_t *normal = view_store_find(&view_user->atoms, h->vm, VIEW_USER_NORMAL, false);
+    const uint64_t *shutdown = view_store_find(&view_user->atoms, h->vm, VIEW_USER_SHUTDOWN, false);
 
     if (name->words[0] != WIRE_ATOM)
         return false;
@@ -87,18 +87,18 @@ VIEW_INLINE __u64 view_where(__u32 vm, __u64 id)
 VIEW_INLINE __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
 {
     __u64 key = name_hash(name);
-    struct wire_name *kept = view_store_find(&view_user.names, h->vm, key, true);
+    struct wire_name *kept = view_store_find(&view_user->names, h->vm, key, true);
 
     if (kept)
         name_copy(kept, name);
     else
-        view_user.lost++;
+        view_user->lost++;
     return kept ? key : 0;
 }
 
 VIEW_INLINE int view_kept_name(const struct ev_head *h, __u64 key, struct name_text *out)
 {
-    const struct wire_name *kept = view_store_find(&view_user.names, h->vm, key, false);
+    const struct wire_name *kept = view_store_find(&view_user->names, h->vm, key, false);
 
     if (!kept)
         return -1;
@@ -137,18 +137,18 @@ VIEW_INLINE __u64 view_user_swap(__u64 *at, __u64 value)
 
 VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t key)
 {
-    void *row = view_store_find(&view_user.tables[table], vm, key, true);
+    void *row = view_store_find(&view_user->tables[table], vm, key, true);
 
-    view_user.lost += !row;
-    return row ? row : view_user.rest[table];
+    view_user->lost += !row;
+    return row ? row : view_user->rest[table];
 }
 
 #define VIEW_ROW_TOTAL(view, table)                                                                \
     VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h)         \
     {                                                                                              \
-        if (view_user.settings.by_vm)                                                              \
+        if (view_user->settings.by_vm)                                                              \
             return view_user_row(VIEW_TABLE_##view##_##table, h->vm, 0);                           \
-        return (void *)view_user.rest[VIEW_TABLE_##view##_##table];                                \
+        return (void *)view_user->rest[VIEW_TABLE_##view##_##table];                                \
     }
 #define VIEW_ROW_NAME(view, table)                                                                 \
     VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h, const struct name_text *name) \
@@ -173,18 +173,18 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
 #define VIEW_STATE_KEY(view, kept)                                                                 \
     VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, __u32 part, __u64 key) \
     {                                                                                              \
-        return view_store_find(&view_user.states[VIEW_STATE_##view##_##kept], (__u64)part << 32 | h->vm, key, false); \
+        return view_store_find(&view_user->states[VIEW_STATE_##view##_##kept], (__u64)part << 32 | h->vm, key, false); \
     }                                                                                              \
     VIEW_INLINE void view##_##kept##_drop(const struct ev_head *h, __u32 part, __u64 key)          \
     {                                                                                              \
-        view_store_drop(&view_user.states[VIEW_STATE_##view##_##kept], (__u64)part << 32 | h->vm, key); \
+        view_store_drop(&view_user->states[VIEW_STATE_##view##_##kept], (__u64)part << 32 | h->vm, key); \
     }                                                                                              \
     VIEW_INLINE struct state_##view##_##kept *view##_##kept##_make(const struct ev_head *h, __u32 part, __u64 key) \
     {                                                                                              \
         struct state_##view##_##kept *state =                                                      \
-            view_store_find(&view_user.states[VIEW_STATE_##view##_##kept], (__u64)part << 32 | h->vm, key, true); \
+            view_store_find(&view_user->states[VIEW_STATE_##view##_##kept], (__u64)part << 32 | h->vm, key, true); \
                                                                                                    \
-        view_user.lost += !state;                                                                  \
+        view_user->lost += !state;                                                                  \
         if (state)                                                                                 \
             *state = (struct state_##view##_##kept){0};                                            \
         return state;                                                                              \
@@ -193,13 +193,13 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
 #define VIEW_STATE_LIFE(view, kept)                                                                \
     VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, ev_id id) \
     {                                                                                              \
-        return view_store_find(&view_user.states[VIEW_STATE_##view##_##kept], h->vm, id, false);   \
+        return view_store_find(&view_user->states[VIEW_STATE_##view##_##kept], h->vm, id, false);   \
     }                                                                                              \
     VIEW_INLINE struct state_##view##_##kept *view##_##kept##_upsert(const struct ev_head *h, ev_id id) \
     {                                                                                              \
-        void *state = view_store_find(&view_user.states[VIEW_STATE_##view##_##kept], h->vm, id, true); \
+        void *state = view_store_find(&view_user->states[VIEW_STATE_##view##_##kept], h->vm, id, true); \
                                                                                                    \
-        view_user.lost += !state;                                                                  \
+        view_user->lost += !state;                                                                  \
         return state;                                                                              \
     }                                                                                              \
     VIEW_INLINE bool view##_##kept##_take(const struct ev_head *h, ev_id id, struct state_##view##_##kept *out) \
@@ -209,7 +209,7 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
         if (!state)                                                                                \
             return false;                                                                          \
         *out = *state;                                                                             \
-        view_store_drop(&view_user.states[VIEW_STATE_##view##_##kept], h->vm, id);                 \
+        view_store_drop(&view_user->states[VIEW_STATE_##view##_##kept], h->vm, id);                 \
         return true;                                                                               \
     }
 #define STATE(view, kept, of) VIEW_STATE_##of(view, kept)
@@ -218,18 +218,18 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
 #define EVENT(view, told, json)                                                                    \
     VIEW_INLINE struct told_##view##_##told *view##_##told##_record(const struct ev_head *h, __u64 ns) \
     {                                                                                              \
-        if (!view_user.settings.events[VIEW_##view])                                               \
+        if (!view_user->settings.events[VIEW_##view])                                               \
             return NULL;                                                                           \
-        view_user.record.header = (struct wire_header){ns, h->vm, VIEW_RECORD_##view##_##told};    \
-        return &view_user.record.view##_##told;                                                    \
+        view_user->record.header = (struct wire_header){ns, h->vm, VIEW_RECORD_##view##_##told};    \
+        return &view_user->record.view##_##told;                                                    \
     }
 #include "../../bpf/views.def"
 /* In the place of the one with the least value. */
 #define SLOWEST(view, event, json, title, by, most, shown)                                         \
     VIEW_INLINE void view##_##event##_keep(const struct ev_head *h, const struct told_##view##_##event *told, __u64 value) \
     {                                                                                              \
-        struct slowest_##view##_##event *all = &view_user.view##_##event##_slowest;                \
-        __u64 n = view_user.settings.slowest[VIEW_SLOWEST_##view##_##event], least = 0;            \
+        struct slowest_##view##_##event *all = &view_user->view##_##event##_slowest;                \
+        __u64 n = view_user->settings.slowest[VIEW_SLOWEST_##view##_##event], least = 0;            \
                                                                                                    \
         (void)h;                                                                                   \
         if (!n || value <= all->floor)                                                             \
@@ -243,6 +243,6 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
             all->floor = all->at[i].value < all->floor ? all->at[i].value : all->floor;            \
     }
 #include "../../bpf/views.def"
-#define VIEW_TELL(record) view_user.told(view_user.ctx, &(record)->header, sizeof *(record))
+#define VIEW_TELL(record) view_user->told(view_user->ctx, &(record)->header, sizeof *(record))
 
 #endif

@@ -9,7 +9,6 @@
 #include "common/fail.h"
 #include "common/options.h"
 #include "event/hist.h"
-#include "views_user.h"
 
 static bool is_value(enum view_kind kind)
 {
@@ -65,11 +64,11 @@ static bool value_of(const struct view_column *c, const uint64_t *row, uint64_t 
     return c->kind != VIEW_MAX || hist->count;
 }
 
-int when_look(const struct when *w, bool *met)
+int when_look(const struct when *w, const struct result_source *source, bool *met)
 {
     const struct view_table *table = view_table(w->column->table);
     struct result_taken taken = {.row_bytes = table->row_bytes, .rest = calloc(1, table->row_bytes)};
-    int err = taken.rest ? views_user_take(NULL, table, &taken) : -ENOMEM;
+    int err = taken.rest ? source->take(source->ctx, table, &taken) : -ENOMEM;
     uint64_t value;
 
     for (size_t i = 0; i < taken.nrows; i++) {

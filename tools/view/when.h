@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A threshold of a view: `msglat.p99 > 50ms`. The view counts in user space (views_user.h), and is read and emptied
- * each time it is looked at.
+ * A threshold of a view: `msglat.p99 > 50ms`. What the view counted is read and emptied each time it is looked at.
  */
 #ifndef TOOLS_WHEN_H
 #define TOOLS_WHEN_H
 
-#include "views.h"
+#include "result.h"
 
 struct when {
     const char *text;  /* as it was written */
@@ -22,6 +21,6 @@ int when_parse(const char *text, struct when *out);
  * What came since the last look. A percentile that too few values were counted for meets nothing, nor does a greatest
  * of none. Fails: -ENOMEM.
  */
-int when_look(const struct when *w, bool *met);
+int when_look(const struct when *w, const struct result_source *source, bool *met);
 
 #endif
