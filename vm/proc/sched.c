@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedulers. Invariant: a process stands in at most one run queue, exactly while PS_RUNNABLE is set and it is not between
+/* Schedulers: their run queues, who wakes whom, who sleeps. Invariant: a process stands in at most one run queue, exactly while PS_RUNNABLE is set and it is not between
  * the setting of the bit and sched_enqueue; whoever sets the bit puts it there.
  *
  * No sleep is missed: a process that goes to sleep does so by one compare-and-swap that fails when a signal, time-out or
@@ -26,45 +26,27 @@
 #include "proc/sched.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "layout.h"
 #include "proc/batch.h"
-#include "proc/dirty.h"
-#include "proc/exc.h"
-#include "proc/message.h"
 #include "proc/micro.h"
-#include "proc/os_signal.h"
-#include "proc/probe.h"
 #include "proc/progress.h"
 #include "proc/sched_job.h"
 #include "proc/sched_lend.h"
 #include "proc/sched_poll.h"
+#include "proc/sched_queue.h"
 #include "proc/sched_world.h"
 #include "proc/slice_clock.h"
-#include "proc/task.h"
-#include "proc/tidy.h"
 #include "proc/timer.h"
-#include "proc/tracee.h"
 #include "proc/worker.h"
-#include "usdt.h"
 
 enum {
 	NUDGE_REDS = 2000,
 	WAKE_LENGTH = 8,
 	STEAL_MAX = 32,      /* at most so many at once, and half of what there is */
 	LOW_EVERY = 8,       /* a low process runs once in so many turns of normal ones */
-	TIMER_REDS = 1000,   /* timers are looked at after so many reductions... */
-	TIMER_SLICES = 16,   /* ...or so many slices */
-	POLL_AWAY = 4,       /* who was idle has another poll when it is busy for so many slices */
-	POLL_EVERY = 4,      /* and who is busy looks at descriptors after so many looks at the timers */
-	WATCH_RUNS = 4,      /* so many looks at the timers go by before one at who watches */
-	HALT_HOOKS_MAX = 4,
-	WORKERS_MIN = 4,
 };
 
 struct run_list {
@@ -97,16 +79,10 @@ static struct {
 	_Atomic uint32_t searching; /* woken, and not yet busy */
 	_Atomic uint32_t next;      /* round robin for processes without a scheduler */
 	bool may_spin;              /* there is a processor for whoever wakes us */
-	void (*halt_hooks[HALT_HOOKS_MAX])(bool flush);
-	unsigned halt_hook_count;
-	atomic_flag halting;
-} scheds = { .halting = ATOMIC_FLAG_INIT };
+} scheds;
 
 _Thread_local struct sched *sched_of_thread;
-static void *run_sched(void *sched);
 atomic_uint sched_others;
-
-enum run_result (*sched_run_process)(struct sched *s, Process *p);
 
 /* ---- the set of schedulers */
 
@@ -174,24 +150,13 @@ static int count_processors(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-void sched_init(unsigned count, unsigned online)
+void sched_make(unsigned count, unsigned online)
 {
-	wait_check();
-	os_signal_init();
-	worker_init(count > WORKERS_MIN ? count : WORKERS_MIN, online);
-	sched_lend_init(count > WORKERS_MIN ? count : WORKERS_MIN, run_sched);
-	slice_clock_init();
-	tidy_init();
-	micro_init(count);
-	progress_init();
 	scheds.count = count;
 	scheds.self_at = (int64_t)((uintptr_t)&sched_of_thread - thread_pointer());
 	atomic_store(&sched_others, count - 1);
 	atomic_init(&scheds.online, online);
 	atomic_init(&scheds.active, online);
-	sched_world_init();
-	sched_job_init();
-	sched_poll_init();
 	scheds.may_spin = count_processors() > 1;
 	scheds.queues = mem_zalloc(count * sizeof(*scheds.queues));
 	scheds.all = mem_zalloc(count * sizeof(*scheds.all));
@@ -250,18 +215,12 @@ size_t sched_run_queue_length(void)
 	return n;
 }
 
-/* Statistics are written by one thread and read by any. */
-static inline void count_more(uint64_t *counter, uint64_t n)
-{
-	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
-}
-
 void sched_count_gc(size_t reclaimed_words)
 {
 	if (sched_self() == NULL)
 		return;
-	count_more(&sched_self()->collections, 1);
-	count_more(&sched_self()->reclaimed_words, reclaimed_words);
+	sched_count_more(&sched_self()->collections, 1);
+	sched_count_more(&sched_self()->reclaimed_words, reclaimed_words);
 }
 
 struct sched_totals sched_totals(void)
@@ -313,8 +272,7 @@ static unsigned level_of(const Process *p)
 	return raised > own ? raised : own;
 }
 
-/* Returns the new length. */
-static uint32_t queue_put(struct sched_queue *q, Process *p)
+uint32_t run_queue_put(struct sched_queue *q, Process *p)
 {
 	uint32_t n;
 
@@ -341,7 +299,7 @@ static Process *pick_first(struct sched_queue *q)
 	return normal->first != NULL ? list_unlink(normal, &normal->first) : NULL;
 }
 
-static Process *queue_take(struct sched_queue *q)
+Process *run_queue_take(struct sched_queue *q)
 {
 	Process *p;
 
@@ -355,7 +313,12 @@ static Process *queue_take(struct sched_queue *q)
 	return p;
 }
 
-static bool is_active(const struct sched_queue *q)
+uint32_t run_queue_length(const struct sched_queue *q)
+{
+	return atomic_load(&q->length);
+}
+
+bool run_queue_is_active(const struct sched_queue *q)
 {
 	return q->id <= atomic_load(&scheds.active);
 }
@@ -443,8 +406,8 @@ static struct sched_queue *next_queue(void)
 							memory_order_relaxed) % atomic_load(&scheds.active)];
 }
 
-/* After something was queued. Who polls goes on doing that as long as another sleeps. */
-static void wake_one(void)
+/* Who polls goes on doing that as long as another sleeps. */
+void sched_wake_idle(void)
 {
 	unsigned active = atomic_load(&scheds.active);
 	struct sched_queue *poller = NULL;
@@ -464,11 +427,6 @@ static void wake_one(void)
 	}
 	if (poller != NULL)
 		wake_sched(poller);
-}
-
-void sched_wake_idle(void)
-{
-	wake_one();
 }
 
 bool sched_is_any_idle(void)
@@ -493,12 +451,12 @@ void sched_kick(unsigned id)
 
 static void enqueue_here(struct sched *s, Process *p)
 {
-	uint32_t n = queue_put(s->queue, p);
+	uint32_t n = run_queue_put(s->queue, p);
 
 	if (atomic_load(&scheds.idle) == 0)
 		return;
 	if (n >= WAKE_LENGTH)
-		wake_one();
+		sched_wake_idle();
 	else
 		nudge(s->current);
 }
@@ -507,11 +465,11 @@ static void enqueue_there(struct sched_queue *q, Process *p)
 {
 	bool bound = p->bound; /* once in the queue, it may run at once */
 
-	queue_put(q, p);
-	if (atomic_load(&scheds.idle) == 0 && is_active(q))
+	run_queue_put(q, p);
+	if (atomic_load(&scheds.idle) == 0 && run_queue_is_active(q))
 		return;
 	if (!wake_sched(q) && !bound)
-		wake_one();
+		sched_wake_idle();
 }
 
 void sched_enqueue(Process *p)
@@ -522,7 +480,7 @@ void sched_enqueue(Process *p)
 		enqueue_here(sched_self(), p);
 		return;
 	}
-	if (id == 0 || (!p->bound && !is_active(queue_of(id))))
+	if (id == 0 || (!p->bound && !run_queue_is_active(queue_of(id))))
 		enqueue_there(next_queue(), p);
 	else
 		enqueue_there(queue_of(id), p);
@@ -756,439 +714,47 @@ static void announce_idle(struct sched_queue *q, bool idle)
 		atomic_fetch_sub(&scheds.idle, 1);
 }
 
-static Process *idle(struct sched *s)
+Process *sched_search(struct sched *s)
 {
-	Process *p;
-
 	announce_idle(s->queue, true);
-	p = steal(s);
-	if (p == NULL) {
-		if (unlikely(trace_active))
-			trace_hooks.sched_idle(s->id);
+	return steal(s);
+}
+
+Process *sched_rest(struct sched *s, Process *p)
+{
+	if (p == NULL)
 		sleep_outside(s, false);
-	}
 	announce_idle(s->queue, false);
-	if (p == NULL && is_active(s->queue)) {
-		p = queue_take(s->queue);
+	if (p == NULL && run_queue_is_active(s->queue)) {
+		p = run_queue_take(s->queue);
 		if (p == NULL)
 			p = steal(s);
 	}
 	/* More where that came from: the next one. */
 	if (p != NULL && anything_queued())
-		wake_one();
+		sched_wake_idle();
 	return p;
 }
 
 /* ---- standing aside */
 
 /* Whoever puts a process here from now on wakes s, and so does who makes it active. */
-static void stand_aside(struct sched *s)
+void sched_stand_aside(struct sched *s)
 {
 	set_sleeping(s->queue, true);
-	if (is_active(s->queue)) {
+	if (run_queue_is_active(s->queue)) {
 		set_sleeping(s->queue, false);
 		return;
 	}
 	give_away(s);
 	/* What s would have done, or waited for, another does. */
 	if (anything_queued() || sched_poll_is_vacant())
-		wake_one();
+		sched_wake_idle();
 	sleep_outside(s, true);
 	set_sleeping(s->queue, false);
 	/* Who looked for an idle scheduler meanwhile may have taken s for one. */
 	if (anything_queued())
-		wake_one();
-}
-
-/* ---- time slices */
-
-/* RUNNABLE becomes RUNNING; returns the state before. */
-static uint32_t begin_running(Process *p)
-{
-	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed), next;
-
-	do
-		next = (state & ~(uint32_t)(PS_RUNNABLE | PS_WAITING | PS_BLOCKED | PS_UNBLOCKED | PS_HIBERNATED)) | PS_RUNNING;
-	while (!atomic_compare_exchange_weak_explicit(&p->state, &state, next, memory_order_acquire, memory_order_relaxed));
-	return state;
-}
-
-/* Sleeps as `how` says, unless one of the bits `unless` is set. */
-static bool end_running(Process *p, uint32_t how, uint32_t unless)
-{
-	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed);
-
-	do {
-		if (state & unless)
-			return false;
-	} while (!atomic_compare_exchange_weak(&p->state, &state, (state & ~(uint32_t)PS_RUNNING) | how));
-	return true;
-}
-
-static void requeue(struct sched *s, Process *p)
-{
-	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed), next, n;
-	bool elsewhere = !sched_on_duty() || (p->bound && atomic_load(&p->scheduler) != s->id);
-
-	do
-		next = (state & ~(uint32_t)PS_RUNNING) | PS_RUNNABLE;
-	while (!atomic_compare_exchange_weak(&p->state, &state, next));
-	if (elsewhere) {
-		sched_enqueue(p);
-		return;
-	}
-	n = queue_put(s->queue, p);
-	if (n >= 2)
-		wake_one();
-}
-
-static void account(struct sched *s, Process *p)
-{
-	int32_t used = SCHED_REDS - p->reds_left - p->reds_kept;
-
-	if (used < 1)
-		used = 1;
-	p->reds_done += (uint64_t)used;
-	p->reds_left = SCHED_REDS;
-	p->reds_kept = 0;
-	count_more(&s->reds_done, (uint64_t)used);
-	s->timer_reds -= used;
-}
-
-void sched_leave(Process *p)
-{
-	struct sched *s = sched_self();
-
-	if (s == NULL)
-		return;
-	account(s, p);
-	s->current = NULL;
-}
-
-/* Who else watches slices than probes: microstate accounting, tracing. */
-static inline bool is_slice_followed(void)
-{
-	return unlikely(atomic_load_explicit(&micro_counts, memory_order_relaxed) || trace_active);
-}
-
-static PROBE_COLD void follow_end(Process *p, bool waits)
-{
-	micro_enter(sched_self(), MICRO_OTHER);
-	if (PROBE_ON(process__unscheduled))
-		probe_process__unscheduled(p, true);
-	if (trace_active)
-		trace_hooks.slice_ended(p, waits);
-}
-
-static PROBE_COLD void watch_end(Process *p, bool waits)
-{
-	if (is_slice_followed())
-		follow_end(p, waits);
-	else if (PROBE_ON(process__unscheduled))
-		probe_process__unscheduled(p, true);
-}
-
-/* Returns false when p has ended. */
-static PROBE_COLD bool follow_begin(Process *p, uint32_t before)
-{
-	micro_enter(sched_self(), MICRO_EMULATOR);
-	if (PROBE_ON(process__scheduled))
-		probe_process__scheduled(p, true);
-	if (trace_active)
-		trace_hooks.slice_began(p, before & (PS_WAITING | PS_BLOCKED));
-	if (!(before & PS_SIGNALS) || !trace_active || signal_handle_traced(p))
-		return true;
-	process_exit(p, p->exc_reason);
-	return false;
-}
-
-/* The same. */
-static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
-{
-	if (is_slice_followed())
-		return follow_begin(p, before);
-	if (PROBE_ON(process__scheduled))
-		probe_process__scheduled(p, true);
-	return true;
-}
-
-/* Is p scheduled only for what came in, while a dirty scheduler has its native? Such a slice is nobody's business. */
-static bool is_away(const Process *p, uint32_t before)
-{
-	return unlikely(p->dirty != NULL) && !(before & PS_UNBLOCKED);
-}
-
-/* Back to sleep, when nothing came that p waits for. */
-static bool sleep_again(Process *p, uint32_t before)
-{
-	uint32_t state = atomic_load(&p->state);
-	bool blocked = p->resume != NULL && !((before | state) & PS_UNBLOCKED);
-	uint32_t how = blocked ? PS_BLOCKED : before & (PS_WAITING | PS_HIBERNATED | PS_UNBLOCKED);
-	uint32_t unless = PS_SIGNALS | (blocked ? PS_UNBLOCKED : PS_TIMEOUT);
-
-	if (state & PS_SUSPENDED)
-		unless = PS_SIGNALS;
-	else if (!blocked && (!(how & PS_WAITING) || *p->msg_save != NULL || (state & PS_TIMEOUT)))
-		return false;
-	if (!is_away(p, before))
-		watch_end(p, true);
-	p->reds_done++; /* the signals */
-	sched_self()->current = NULL;
-	if (end_running(p, how, unless))
-		return true;
-	sched_self()->current = p;
-	return false;
-}
-
-/* Does what was asked for where its registers are saved; while a native holds terms that is later. Returns false when that ended p. */
-static bool come_to_rest(Process *p)
-{
-	if (likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)))
-		return true;
-	if (exc_holds_terms(p)) {
-		task_run_looks(p);
-		return true;
-	}
-	if (task_run(p) && (!(p->flags & PF_SAFE_POINT) || process_collect_gc(p, 0, p->x, p->live)))
-		return true;
-	process_exit(p, p->exc_reason);
-	return false;
-}
-
-/* Signals first. Returns false when p is not to run now: it sleeps, or is gone. */
-static bool prepare(Process *p, uint32_t before)
-{
-	batch_end_turn();
-	for (;;) {
-		if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle_now(p)) {
-			if (unlikely(sched_self()->watch != WATCH_NOTHING) && is_away(p, before) && !p->dirty->is_told)
-				watch_begin(p, 0); /* its end tells that it is scheduled out */
-			process_exit(p, p->exc_reason);
-			return false;
-		}
-		if (!come_to_rest(p))
-			return false;
-		if (sleep_again(p, before))
-			return false;
-		if (!(atomic_load(&p->state) & (PS_SUSPENDED | PS_SIGNALS)))
-			return true;
-	}
-}
-
-/* Runs until the slice is over; nudges come back in between. */
-static enum run_result run_slice(struct sched *s, Process *p)
-{
-	enum run_result r = sched_run_process(s, p);
-
-	while (r == RUN_YIELD && p->reds_kept > 0 && p->reds_left <= 0) {
-		p->reds_left += p->reds_kept;
-		p->reds_kept = 0;
-		if (atomic_load(&scheds.idle) > 0 && atomic_load(&s->queue->length) > 0)
-			wake_one();
-		if (p->reds_left <= 0 || (atomic_load(&p->state) & PS_SIGNALS) ||
-		    s->id > atomic_load(&sched_world_runs))
-			break;
-		r = sched_run_process(s, p);
-	}
-	return r;
-}
-
-static void end_slice(struct sched *s, Process *p, enum run_result r)
-{
-	if (r == RUN_EXITED)
-		return;
-	if (r != RUN_YIELD && !come_to_rest(p))
-		return;
-	if (unlikely(s->watch != WATCH_NOTHING))
-		watch_end(p, r != RUN_YIELD);
-	account(s, p);
-	s->current = NULL;
-	if (r == RUN_WAIT && end_running(p, PS_WAITING, PS_SIGNALS | PS_TIMEOUT))
-		return;
-	if (r == RUN_BLOCK && end_running(p, PS_BLOCKED, PS_SIGNALS | PS_UNBLOCKED))
-		return;
-	requeue(s, p);
-}
-
-/* What made it urgent is done: its own turn comes by its own priority. It loses its place in the queue, but once only: who is asked again and
- * again, sooner than its turn comes, would never run. */
-static void put_back(struct sched *s, Process *p, uint32_t before)
-{
-	p->postponed = true;
-	if (unlikely(s->watch != WATCH_NOTHING))
-		watch_end(p, false);
-	account(s, p);
-	s->current = NULL;
-	atomic_fetch_or(&p->state, before & (PS_WAITING | PS_BLOCKED | PS_UNBLOCKED | PS_HIBERNATED));
-	requeue(s, p);
-}
-
-static void run_process(struct sched *s, Process *p)
-{
-	uint32_t before = begin_running(p);
-	unsigned raised = atomic_load_explicit(&p->raised, memory_order_relaxed);
-
-	if (unlikely(raised != 0))
-		raised = atomic_exchange(&p->raised, 0);
-
-	s->current = p;
-	p->woken_from = before;
-	if (!p->bound)
-		atomic_store_explicit(&p->scheduler, s->id, memory_order_relaxed);
-	p->reds_left = SCHED_REDS;
-	p->reds_kept = 0;
-	count_more(&s->switches, 1);
-	if (unlikely(s->watch != WATCH_NOTHING) && !is_away(p, before) && !watch_begin(p, before))
-		return;
-	if (((before & (PS_SIGNALS | PS_SUSPENDED)) || p->has_tasks) && !prepare(p, before))
-		return;
-	if (unlikely(s->watch != WATCH_NOTHING) && is_away(p, before) && !watch_begin(p, PS_BLOCKED))
-		return;
-	if (unlikely(raised > p->priority) && !p->postponed) {
-		put_back(s, p, before);
-		return;
-	}
-	p->postponed = false;
-	p->woken_from = PS_RUNNING;
-	end_slice(s, p, run_slice(s, p));
-}
-
-/* Who is busy for longer leaves it to one that is idle to poll. */
-static bool give_polling_away(void)
-{
-	if (atomic_load(&scheds.idle) == 0 || !sched_poll_is_vacant())
-		return false;
-	wake_one();
-	return true;
-}
-
-/* When there is none that is idle, it looks itself now and then. */
-static void poll_in_between(struct sched *s)
-{
-	if (!give_polling_away() && ++s->poll_turns % POLL_EVERY == 0)
-		sched_poll_now();
-}
-
-static void run_timers(struct sched *s)
-{
-	batch_end_turn();
-	if (++s->timer_runs % WATCH_RUNS == 0)
-		sched_look_who_watches(s);
-	s->timer_reds = TIMER_REDS;
-	if (timer_wheel_deadline_ns(s->wheel) != 0)
-		timer_wheel_run(s->wheel, clock_monotonic_ns());
-}
-
-/* The thread has a scheduler. */
-static void begin(struct sched *s)
-{
-	sched_world_enter(s);
-	sched_look_who_watches(s);
-}
-
-/* What ports have to do. */
-static void run_job(struct sched *s)
-{
-	batch_end_turn();
-	micro_enter(s, MICRO_PORT);
-	if (sched_job_run())
-		s->timer_reds -= TIMER_REDS / TIMER_SLICES;
-	micro_enter(s, MICRO_OTHER);
-}
-
-static void *run_sched(void *arg)
-{
-	struct sched *s = arg;
-
-	sched_of_thread = s;
-	if (sched_on_duty())
-		begin(s);
-	for (;;) {
-		Process *p;
-
-		if (unlikely(!sched_on_duty())) {
-			sched_lend_rest(s);
-			begin(s);
-		}
-		if (unlikely(progress_tick()))
-			sched_look_who_follows(s);
-		if (unlikely(s->id > atomic_load_explicit(&sched_world_runs, memory_order_relaxed))) {
-			sched_world_leave(s);
-			sched_world_enter(s);
-			s->timer_reds = 0; /* that took longer than slices do */
-			if (!is_active(s->queue)) {
-				run_timers(s);
-				stand_aside(s);
-				continue;
-			}
-		}
-		if (++s->busy_turns == POLL_AWAY)
-			give_polling_away();
-		s->timer_reds -= TIMER_REDS / TIMER_SLICES;
-		if (s->timer_reds <= 0) {
-			run_timers(s);
-			poll_in_between(s);
-		}
-		if (sched_job_waits())
-			run_job(s);
-		p = queue_take(s->queue);
-		if (p == NULL) {
-			run_timers(s);
-			p = queue_take(s->queue);
-		}
-		if (p == NULL && !sched_job_waits()) {
-			p = idle(s);
-			s->busy_turns = 0;
-			sched_look_who_watches(s);
-		}
-		if (p != NULL)
-			run_process(s, p);
-	}
-	return NULL;
-}
-
-/* ---- start and end */
-
-int sched_start(void)
-{
-	for (unsigned id = 1; id <= scheds.count; id++) {
-		char name[16];
-		int error;
-
-		snprintf(name, sizeof(name), "sched_%u", id);
-		error = thread_start(name, run_sched, sched_get(id));
-		if (error != 0)
-			log_refused("start a scheduler thread", -error);
-	}
-	slice_clock_start();
-	tidy_start();
-	os_signal_run();
-}
-
-void sched_at_halt(void (*hook)(bool flush))
-{
-	ENSURE(scheds.halt_hook_count < HALT_HOOKS_MAX);
-	scheds.halt_hooks[scheds.halt_hook_count++] = hook;
-}
-
-/* Another thread ends the VM. It may need the world to be stopped first, so this one must not stand in the way. */
-void sched_await_end(void)
-{
-	for (;;) {
-		sched_make_way();
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-	}
-}
-
-void sched_halt(int status, bool flush)
-{
-	if (atomic_flag_test_and_set(&scheds.halting))
-		sched_await_end();
-	for (unsigned i = 0; i < scheds.halt_hook_count; i++)
-		scheds.halt_hooks[i](flush);
-	batch_close();
-	fflush(NULL);
-	_exit(status);
+		sched_wake_idle();
 }
 
 /* For who reads our memory from outside. */
