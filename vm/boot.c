@@ -17,6 +17,7 @@
 #include "proc/message.h"
 #include "proc/os_signal.h"
 #include "proc/process.h"
+#include "proc/process_life.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
 #include "trace/session.h"

@@ -39,6 +39,7 @@
 #include "proc/batch.h"
 #include "proc/dirty.h"
 #include "proc/node_monitor.h"
+#include "proc/registry.h"
 #include "proc/sched.h"
 #include "term/node.h"
 #include "trace/trace.h"
@@ -175,6 +176,7 @@ static void init_rooms(struct options *o, char **words)
 {
 	erl_args_settle(o);
 	process_table_init(o->processes);
+	registry_init();
 	node_monitor_init();
 	batch_init();
 	sched_init(o->schedulers, o->online);

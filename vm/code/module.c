@@ -14,6 +14,8 @@
 #include "code/nif_function.h"
 #include "code/opcodes.h"
 #include "proc/message.h"
+#include "proc/process_life.h"
+#include "proc/process_walk.h"
 #include "proc/sched.h"
 
 enum { BUCKETS = 4096, SEEN_AT_ONCE = 1 << 12 };

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "dist/dist_probe.h"
 #include "dist/dist_packet.h"
+#include "proc/message.h"
 #include "proc/node_monitor.h"
 #include "proc/probe.h"
 #include "proc/tracee.h"

@@ -10,6 +10,7 @@
 #include "dist/dist_packet.h"
 #include "heap/copy.h"
 #include "proc/node_monitor.h"
+#include "proc/process_life.h"
 #include "proc/registry.h"
 #include "term/node.h"
 

@@ -4,6 +4,7 @@
 
 #include "driver/driver_port.h"
 #include "proc/process.h"
+#include "proc/process_life.h"
 
 void driver_room_init(void)
 {

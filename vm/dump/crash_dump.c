@@ -27,6 +27,7 @@
 #include "heap/refbin.h"
 #include "io/os_env.h"
 #include "io/port.h"
+#include "proc/process_walk.h"
 #include "proc/sched.h"
 #include "proc/timer.h"
 #include "term/node.h"

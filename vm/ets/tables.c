@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/process_life.h"
 #include "proc/sched.h"
 #include "proc/timer.h"
 

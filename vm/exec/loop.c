@@ -23,6 +23,8 @@
 #include "exec/exec.h"
 #include "exec/traced.h"
 #include "proc/message.h"
+#include "proc/process_gc.h"
+#include "proc/process_life.h"
 #include "proc/sched.h"
 #include "proc/timer.h"
 #include "proc/tracee.h"

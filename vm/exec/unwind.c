@@ -9,6 +9,7 @@
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "data/map.h"
+#include "proc/report.h"
 
 /* ---- classes */
 

@@ -11,6 +11,7 @@
 #include "io/port.h"
 #include "io/port_send.h"
 #include "io/port_signal.h"
+#include "proc/process_life.h"
 #include "proc/sched.h"
 
 static const struct {

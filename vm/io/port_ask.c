@@ -14,6 +14,7 @@
 #include "io/port_send.h"
 #include "proc/exc.h"
 #include "proc/probe.h"
+#include "proc/sched.h"
 #include "proc/tracee.h"
 
 struct question {

@@ -8,6 +8,7 @@
 #include "io/io_probe.h"
 #include "io/port.h"
 #include "proc/exc.h"
+#include "proc/sched.h"
 #include "proc/tracee.h"
 
 struct port_keeper {

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "io/io_probe.h"
 #include "proc/probe.h"
+#include "proc/process_life.h"
 #include "proc/tracee.h"
 
 /* ---- links and monitors; the port is held */

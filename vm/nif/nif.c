@@ -6,6 +6,7 @@
 #include "nif/nif_halt.h"
 #include "nif/nif_resource.h"
 #include "nif/nif_tracer.h"
+#include "proc/process_life.h"
 
 static void follow_exit(Process *p)
 {

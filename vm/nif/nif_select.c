@@ -15,6 +15,7 @@
 #include "nif/nif_library.h"
 #include "nif/nif_resource.h"
 #include "proc/message.h"
+#include "proc/report.h"
 
 enum { DIRECTIONS = 3, THEFT_TEXT_BYTES = 1024 };
 static const struct { unsigned mode, watch; Term ready; int cancelled; const char *waiter; } directions[DIRECTIONS] = {

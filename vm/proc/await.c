@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "proc/exc.h"
+#include "proc/sched.h"
 
 void await_init(struct await *a, Process *p, Term (*then)(Process *p, struct await *a), void (*end)(struct await *a))
 {

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "proc/batch.h"
+#include "proc/process_life.h"
 #include "proc/sched.h"
 #include "proc/sched_lend.h"
 #include "proc/sched_world.h"

@@ -177,8 +177,3 @@ bool exc_find_place(const Process *p, struct exc_place *place)
 	return true;
 }
 
-void process_yield_soon(Process *p)
-{
-	p->reds_left = 0;
-	p->reds_kept = 0;
-}

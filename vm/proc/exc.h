@@ -55,10 +55,6 @@ enum { EXC_WORDS_AT_ONCE = 1 << 15 };
 bool exc_holds_terms(const Process *p);
 /* For p in a native that waits (p->resume). False: p is said to be in that native itself. */
 bool exc_find_place(const Process *p, struct exc_place *place);
-/* p: counted by the caller; it may have ended. */
-void process_unblock(Process *p);
-/* Give up the time slice after this BIF. */
-void process_yield_soon(Process *p);
 /* Account for work. Units: reductions. */
 static inline void process_bump(Process *p, int reds) { p->reds_left -= reds; }
 /* The same for so many words of terms that were looked through or copied. */

@@ -15,6 +15,7 @@
 #include "proc/probe.h"
 #include "proc/registry.h"
 #include "proc/remote.h"
+#include "proc/report.h"
 #include "proc/saved_calls.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"

@@ -156,4 +156,8 @@ extern bool (*signal_send_port)(Term to, struct signal *s);
 /* The exit of p: closes its queue, answers what came in. Afterwards signal_send to it fails. */
 void signal_close(Process *p);
 
+/* p, which runs here, is suspended as soon as its time slice ends, which is at the next call, until it gets a
+ * SIG_RESUME. */
+void process_suspend_self(Process *p);
+
 #endif

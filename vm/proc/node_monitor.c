@@ -7,6 +7,7 @@
 #include "heap/copy.h"
 #include "proc/message.h"
 #include "proc/probe.h"
+#include "proc/process_life.h"
 
 struct node_monitor {
 	struct node_monitor *next;

@@ -10,6 +10,7 @@
 #include "data/print.h"
 #include "proc/initial_call.h"
 #include "proc/probe_tell.h"
+#include "proc/process_life.h"
 #include "proc/sched.h"
 #include "term/node.h"
 #include "proc/seq_token.h"

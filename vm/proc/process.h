@@ -165,98 +165,24 @@ size_t process_count(void);
 void process_each(void (*see)(Process *p, void *arg), void *arg);
 /* The same for `count` slots of the table from *slot on, which is moved on. False: those were the last. */
 bool process_each_some(size_t *slot, size_t count, void (*see)(Process *p, void *arg), void *arg);
-/* The same for all, in several stops of the world for `count` slots each; between them the others run, are born and
- * end. Called from a scheduler, while the world is not stopped. */
-void process_each_in_parts(size_t count, void (*see)(Process *p, void *arg), void *arg);
 /* Memory kept for processes to come: it was that of dead ones. */
 size_t process_spare_bytes(void);
 /* Gives back to the system what no process has needed of that since the last call. A thread of its own; returns whether
  * there was something. */
 bool process_tidy(void);
+/* Slots of the table below that number may be taken. */
+size_t process_places_used(void);
+/* The living of them onto h. */
+Term process_list_living(struct heap *h, size_t used);
 size_t process_limit(void);
 /* For tests of what a pid that is used again does: where the next process will be. Places are counted through all rounds
  * of the table: serial * process_limit() + number. Fails: false, the table is full; the serial is too large. */
 bool process_next_place(uint64_t *place);
 bool process_set_next_place(uint64_t place);
-/* Pids of all living processes onto h. */
-Term process_list(struct heap *h);
-
-/* spawn_opt/5's wishes. */
-struct spawn_options {
-	bool link, monitor;
-	Term monitor_tag;    /* TERM_NONE: 'DOWN' */
-	uint8_t alias;       /* {monitor, [{alias, X}]}: enum peer_alias */
-	uint8_t priority;
-	uint16_t scheduler;  /* bound to it; 0: to none */
-	size_t min_heap_words;
-	size_t max_heap_words;
-	size_t min_bin_vheap_words;
-	uint16_t fullsweep_after;
-	bool off_heap_messages;
-	bool system;
-	uint32_t flags;      /* PF_MAX_HEAP_*, PF_ASYNC_DIST */
-	/* NULL, or what is to be done before it runs, and before anybody here knows of it. */
-	void (*born)(struct process *p, void *arg);
-	void *born_arg;
-};
-#define SPAWN_OPTIONS_DEFAULT { .priority = PRIO_NORMAL, .min_heap_words = HEAP_MIN_WORDS, .min_bin_vheap_words = HEAP_BINARY_MIN_WORDS, .fullsweep_after = 65535, .monitor_tag = TERM_NONE }
-
-/* Creates a process that will apply M:F(Args) (args: a proper list) and makes it runnable. parent NULL: the VM.
- * Returns its pid; with monitor, *monitor_ref is the ref on the parent's heap.
- * Fails: TERM_NONE when the table is full (system_limit). */
-Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o, Term *monitor_ref);
-
-/* Where a new process begins: x[0..2] hold module, function, arguments. Wired by exec before the first spawn. */
-extern const Inst *process_start_code;
-
-/* Words of the messages in p's own queue, when they count as its heap. p runs here, or nobody does. */
-size_t process_message_words(const Process *p);
-/* Collects p, or does what else was asked for its next safe point (PF_SAFE_POINT), with its own roots and `live` X registers at x; fires the gc probes. p runs here.
- * _gc. Fails: when max_heap_size kills it: sets exc and returns false. */
-bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live);
-/* Room for need words on top: collects when there is none. */
-static inline bool process_need_gc(Process *p, size_t words, Term *x, unsigned live)
-{
-	if (!(VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) && likely((size_t)(p->heap.stop - p->heap.top) >= words))
-		return true;
-	return process_collect_gc(p, words, x, live);
-}
-
-/* At p's next safe point, when its heap has copies of the literals that leave (heap/literal.h), calls done(arg); at the latest when it ends.
- * p runs here. */
-void process_copy_literals(Process *p, void (*done)(void *arg), void *arg);
-/* p, which runs here, is suspended as soon as its time slice ends, which is at the next call, until it gets a SIG_RESUME. */
-void process_suspend_self(Process *p);
-
-/* The running process of this thread, or NULL outside a scheduler. */
-Process *process_current(void);
-
-/* The end of erlang:hibernate: the stack is empty, x[0..2] are the roots; makes the heap as small as it can be.
- * _gc. Fails: as process_collect_gc. */
-bool process_hibernate_gc(Process *p, Term *x, unsigned live);
-
-/* Writes "Error in process <0.9.0> with exit value: ..." on standard error, or tells the system logger.
- * p ends with an error or an uncaught throw. */
-void process_report_crash(Process *p, Term reason);
-/* Tells the system logger, or standard error, of an error that p, which runs here, has come upon. text: UTF-8. Heap: fragments only. */
-void process_report_error(Process *p, const char *text);
-/* Tells the system logger, or standard error, that p has come to its max_heap_size. Heap: fragments only, p's registers are not roots here. */
-void process_report_max_heap(Process *p, size_t total_words);
-/* garbage_collection_info of process_info/2 about own, as terms on h. */
-Term process_report_gc_info(const struct heap *own, struct heap *h);
-/* Who is told: am_logger (whoever has that name), a local pid, or am_undefined (standard error). */
-Term process_report_logger(void);
-/* Returns who was told before. */
-Term process_report_set_logger(Term logger);
-
-/* Ends p, which runs here: reason in exc_reason. Sends exit signals and 'DOWN's, drops its names, timers and tables, fires process__exit.
- * Afterwards p is not to be touched. */
-void process_exit(Process *p, Term reason);
-/* The last of it, for a dirty scheduler whose work outlived p: frees its memory and its place in the table. In the
- * world. */
-void process_end_memory(Process *p);
-
-/* Rooms above hang what must happen when a process ends (ets tables, ports, open files). Called by main.c at start; at most 8. */
-void process_at_exit(void (*hook)(Process *p));
+/* Memory in a place of the table, with nobody knowing its pid, *id, yet. Fails: NULL when the table is full. */
+Process *process_take_slot(Term *id);
+/* At its end it is not counted as living; then nobody finds it any more. */
+void process_leave_living(void);
+void process_leave_table(Process *p);
 
 #endif

@@ -10,6 +10,7 @@
 #include "data/print.h"
 #include "proc/message.h"
 #include "proc/registry.h"
+#include "proc/report.h"
 #include "term/node.h"
 
 /* Formats: of a VM that is a node, and of one that is none. */

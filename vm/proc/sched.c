@@ -179,11 +179,11 @@ unsigned sched_active(void)
 	return atomic_load(&scheds.active);
 }
 
-bool sched_on_duty(void)
+Process *process_current(void)
 {
-	const struct sched *s = sched_self();
+	struct sched *s = sched_self();
 
-	return s != NULL && (atomic_load_explicit(&s->lent, memory_order_relaxed) & LENT_MASK) == LENT_NOT;
+	return s != NULL ? s->current : NULL;
 }
 
 struct sched *sched_get(unsigned id)

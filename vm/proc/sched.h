@@ -23,6 +23,9 @@ enum sched_watch { WATCH_NOTHING, WATCH_MESSAGES /* and slices */, WATCH_CALLS /
 /* What it spends its time on. Files are served by other threads, or within a native function. */
 enum micro_state { MICRO_OTHER, MICRO_CHECK_IO, MICRO_EMULATOR, MICRO_GC, MICRO_PORT, MICRO_SLEEP, MICRO_STATES };
 
+/* sched.lent: one of these, and above them how often it was lent. */
+enum { LENT_NOT, LENT_MAY_BE_TAKEN, LENT_TAKEN, LENT_MASK = 3, LENT_ONCE = 4 };
+
 /* A thread that runs processes, and the scheduler that it has. */
 struct sched {
 	unsigned id;         /* from 1, as system_info(scheduler_id) */
@@ -41,7 +44,7 @@ struct sched {
 	uint32_t busy_turns; /* slices since it was idle */
 	uint32_t poll_turns; /* looks so far that it was too busy to sleep at descriptors */
 	bool spins;          /* waits before its next sleep */
-	_Atomic uint32_t lent; /* private to sched_lend.c */
+	_Atomic uint32_t lent; /* see LENT_NOT */
 	uint32_t loans;      /* nested */
 	uint8_t part;        /* private to sched_world.c */
 	bool is_dirty;       /* a dirty scheduler's thread (proc/dirty.h), which never has a scheduler */
@@ -72,6 +75,8 @@ void sched_set_active(unsigned online, bool only_one);
 extern _Thread_local struct sched *sched_of_thread; /* private to sched.c */
 /* Of this thread; NULL elsewhere. */
 static inline struct sched *sched_self(void) { return sched_of_thread; }
+/* The running process of this thread, or NULL outside a scheduler. */
+Process *process_current(void);
 /* The thread that has that scheduler now. NULL: there is none of that id. */
 struct sched *sched_get(unsigned id);
 /* What p, which runs here, does between these two may last long: when it does, another thread takes this scheduler
@@ -82,7 +87,12 @@ void sched_lend(void);
  * is at its next call. */
 void sched_reclaim(void);
 /* Has this thread a scheduler, which it has not lent? Else it is no scheduler to others, whatever sched_self says. */
-bool sched_on_duty(void);
+static inline bool sched_on_duty(void)
+{
+	const struct sched *s = sched_self();
+
+	return s != NULL && (atomic_load_explicit(&s->lent, memory_order_relaxed) & LENT_MASK) == LENT_NOT;
+}
 /* Something came that any of them may do: wakes one that sleeps, unless one is being woken already. Any thread. */
 void sched_wake_idle(void);
 /* Does one sleep, or is about to? */
@@ -93,6 +103,10 @@ bool sched_is_between_slices(void);
 void sched_enqueue(Process *p);
 /* p has got a signal (a message or another) or a time-out: makes it runnable when it sleeps. Any thread. */
 void sched_wake(Process *p, bool message);
+/* p, in a native that waits, goes on. It is counted by the caller; it may have ended. Any thread. */
+void process_unblock(Process *p);
+/* p, which runs here, gives up its time slice after this native. */
+static inline void process_yield_soon(Process *p) { p->reds_left = p->reds_kept = 0; }
 /* Who is asked at that priority, which may be above its own, is next scheduled by it, to handle what came in; returns false when its own is as
  * high. Any thread. */
 bool sched_raise(Term pid, enum proc_priority priority);

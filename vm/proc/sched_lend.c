@@ -17,6 +17,7 @@
 #include "proc/batch.h"
 #include "proc/exc.h"
 #include "proc/micro.h"
+#include "proc/sched.h"
 #include "proc/sched_job.h"
 #include "proc/sched_poll.h"
 #include "proc/sched_world.h"

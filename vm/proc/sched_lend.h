@@ -6,9 +6,6 @@
 
 #include "proc/sched.h"
 
-/* sched.lent: one of these, and above them how often it was lent. */
-enum { LENT_NOT, LENT_MAY_BE_TAKEN, LENT_TAKEN, LENT_MASK = 3, LENT_ONCE = 4 };
-
 /* most: how many threads may work without their scheduler at a time. run: what a scheduler's thread does. */
 void sched_lend_init(unsigned most, void *(*run)(void *sched));
 /* Is s lent since the look before, and waits a process or a timer for it? Then another thread takes it over. *seen:

@@ -7,6 +7,8 @@
 #include "proc/message.h"
 #include "proc/micro.h"
 #include "proc/probe.h"
+#include "proc/process_gc.h"
+#include "proc/process_life.h"
 #include "proc/sched_queue.h"
 #include "proc/sched_world.h"
 #include "proc/task.h"

@@ -3,6 +3,7 @@
 #include "proc/spawn_opts.h"
 
 #include "data/map.h"
+#include "proc/process_life.h"
 #include "proc/sched.h"
 
 enum { FULLSWEEP_MAX = 65535 };

@@ -4,6 +4,7 @@
 #define VM_PROC_SPAWN_OPTS_H
 
 #include "proc/monitor.h"
+#include "proc/process_life.h"
 
 enum spawn_reply { REPLY_SUCCESS = 1, REPLY_ERROR = 2, REPLY_BOTH = 3 };
 

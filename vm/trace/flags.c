@@ -8,6 +8,7 @@
 #include "proc/await.h"
 #include "proc/exc.h"
 #include "proc/message.h"
+#include "proc/process_walk.h"
 #include "proc/sched.h"
 #include "trace/action.h"
 #include "trace/events.h"

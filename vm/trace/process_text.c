@@ -5,6 +5,7 @@
 #include "code/code_print.h"
 #include "proc/dict.h"
 #include "proc/message.h"
+#include "proc/process_gc.h"
 
 static void begin_element(struct print_buffer *b, bool *any)
 {

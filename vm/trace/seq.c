@@ -3,6 +3,7 @@
  * Source: seq_trace(3) of OTP 25. */
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/process_walk.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
 #include "trace/events.h"

@@ -11,6 +11,7 @@
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "heap/literal.h"
+#include "proc/registry.h"
 #include "proc/sched.h"
 #include "support_beam.h"
 #include "unit.h"
@@ -19,6 +20,7 @@ static void init(void)
 {
 	unit_init();
 	process_table_init(1024);
+	registry_init();
 	sched_init(1, 1);
 	export_init();
 	fun_init();

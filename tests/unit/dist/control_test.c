@@ -9,6 +9,7 @@
 #include "data/extern_id.h"
 #include "dist/dist.h"
 #include "proc/node_monitor.h"
+#include "proc/process_life.h"
 #include "proc/registry.h"
 #include "proc/seq_token.h"
 #include "proc/spawn_opts.h"

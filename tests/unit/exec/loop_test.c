@@ -7,6 +7,8 @@
 #include "code/emit.h"
 #include "exec/exec.h"
 #include "heap/copy.h"
+#include "proc/process_life.h"
+#include "proc/registry.h"
 #include "proc/sched.h"
 #include "unit.h"
 
@@ -34,6 +36,7 @@ static void program_start(void)
 {
 	unit_init();
 	process_table_init(1000);
+	registry_init();
 	sched_init(1, 1);
 	export_init();
 	fun_init();

@@ -14,6 +14,8 @@
 #include "io/io.h"
 #include "io/port_ask.h"
 #include "io/port_send.h"
+#include "proc/process_life.h"
+#include "proc/registry.h"
 #include "proc/sched.h"
 #include "proc/sched_job.h"
 #include "proc/sched_poll.h"
@@ -31,6 +33,7 @@ static void setup(void)
 	unit_init();
 	signal(SIGPIPE, SIG_IGN); /* as the schedulers block it */
 	process_table_init(1024);
+	registry_init();
 	sched_init(1, 1);
 	async_init(2);
 	poll_init(&(struct poll_settings){ .sets = 1, .threads = 1, .by_schedulers = true });

@@ -11,6 +11,8 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "proc/dirty.h"
+#include "proc/process_life.h"
+#include "proc/registry.h"
 #include "proc/sched.h"
 
 enum { FINE = 7, WORKERS = 23, ONLINE = 2, THREADS = 4, MADE = 1000 };
@@ -117,6 +119,7 @@ static void spawn_number(uint64_t number)
 static void run_child(void)
 {
 	process_table_init(1000);
+	registry_init();
 	sched_init(1, 1);
 	dirty_init(THREADS, ONLINE, 1);
 	sched_run_process = run_any;

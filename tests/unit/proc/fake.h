@@ -7,12 +7,15 @@
 
 #include "proc/message.h"
 #include "proc/monitor.h"
+#include "proc/process_life.h"
+#include "proc/registry.h"
 #include "proc/sched.h"
 
 static inline void fake_init(void)
 {
 	unit_init();
 	process_table_init(64);
+	registry_init();
 	sched_init(2, 2);
 }
 

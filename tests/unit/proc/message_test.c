@@ -5,6 +5,8 @@
 #include "data/compare.h"
 #include "proc/batch.h"
 #include "proc/probe.h"
+#include "proc/process_gc.h"
+#include "proc/process_life.h"
 #include "usdt.h"
 
 START_TEST(test_message_send_keeps_order)

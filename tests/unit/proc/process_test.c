@@ -4,6 +4,8 @@
 
 #include "data/compare.h"
 #include "proc/dict.h"
+#include "proc/process_gc.h"
+#include "proc/process_life.h"
 #include "proc/registry.h"
 
 START_TEST(test_process_spawn_gives_numbers_in_turn)

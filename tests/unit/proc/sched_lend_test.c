@@ -10,6 +10,8 @@
 
 #include "base/lock.h"
 #include "proc/exc.h"
+#include "proc/process_life.h"
+#include "proc/registry.h"
 #include "proc/sched.h"
 #include "proc/sched_lend.h"
 
@@ -114,6 +116,7 @@ static void spawn_role(enum role role)
 static void run_child(enum run_result (*run)(struct sched *s, Process *p), bool with_stopper)
 {
 	process_table_init(1000);
+	registry_init();
 	sched_init(1, 1);
 	sched_run_process = run;
 	spawn_role(LENDER);

@@ -4,6 +4,7 @@
 
 #include "data/compare.h"
 #include "data/extern_id.h"
+#include "proc/process_life.h"
 
 static bool is_exit_message(Term m, Term from, Term reason)
 {

@@ -19,6 +19,7 @@
 #include "nif/nif_library.h"
 #include "proc/await.h"
 #include "proc/registry.h"
+#include "proc/report.h"
 #include "proc/sched.h"
 
 /* ---- prepared code */

@@ -9,6 +9,8 @@
 #include "bif/proc/process_call.h"
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/process_gc.h"
+#include "proc/process_life.h"
 #include "proc/sched.h"
 
 enum { BEHIND_WORDS = LITERAL_RANGE_BYTES / sizeof(Term) / 4 };

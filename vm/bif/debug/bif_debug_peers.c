@@ -12,6 +12,7 @@
 #include "io/port.h"
 #include "io/port_ask.h"
 #include "proc/message.h"
+#include "proc/process_walk.h"
 #include "proc/sched.h"
 #include "term/node.h"
 

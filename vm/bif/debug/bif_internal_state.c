@@ -19,6 +19,7 @@
 #include "nif/nif_resource.h"
 #include "proc/await.h"
 #include "proc/node_monitor.h"
+#include "proc/process_walk.h"
 #include "proc/sched.h"
 #include "proc/task.h"
 #include "trace/watch.h"

@@ -13,6 +13,7 @@
 #include "proc/node_monitor.h"
 #include "proc/dict.h"
 #include "proc/message.h"
+#include "proc/process_life.h"
 #include "proc/registry.h"
 #include "proc/saved_calls.h"
 #include "proc/sched.h"

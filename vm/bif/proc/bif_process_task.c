@@ -6,6 +6,7 @@
 #include "code/module.h"
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/process_gc.h"
 #include "proc/sched.h"
 #include "term/node.h"
 

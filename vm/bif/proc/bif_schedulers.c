@@ -7,6 +7,7 @@
 #include "bif/system/bif_info.h"
 #include "proc/await.h"
 #include "proc/dirty.h"
+#include "proc/process_life.h"
 #include "proc/sched.h"
 
 enum block_kind { BLOCK_ALL, BLOCK_NORMAL, BLOCK_KINDS };

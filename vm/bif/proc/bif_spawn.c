@@ -5,6 +5,7 @@
 #include "dist/dist.h"
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/process_life.h"
 #include "proc/remote.h"
 #include "proc/seq_token.h"
 #include "proc/spawn_opts.h"

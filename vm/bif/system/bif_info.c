@@ -24,6 +24,7 @@
 #include "io/poll.h"
 #include "io/port.h"
 #include "proc/dirty.h"
+#include "proc/report.h"
 #include "proc/sched.h"
 #include "proc/vm_time.h"
 #include "term/atom_rows.h"

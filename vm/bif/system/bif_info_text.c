@@ -14,6 +14,7 @@
 #include "dump/crash_dump.h"
 #include "dump/dump_out.h"
 #include "dump/dump_process.h"
+#include "proc/process_walk.h"
 #include "proc/sched.h"
 #include "term/node.h"
 
