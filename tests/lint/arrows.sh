@@ -33,7 +33,7 @@ declare -A tools_may=(
 	[profile]="common"
 	[source]="view probe otp target event common"
 	[session]="source view probe sink otp target event common"
-	[serve]="session source view event common"
+	[serve]="session source view target event common"
 	[cmd]="serve session source recording profile view probe sink otp target event common"
 )
 status=0

@@ -34,7 +34,12 @@ static const char *result(void)
 {
     static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_msglat] = true};
 
-    ck_assert_int_eq(result_print(&(struct result_source){.ctx = feed, .take = feed_counted, .name = feed_name, .sink = &sink, .seconds = 1, .whole_seconds = 1}, on, NULL), 0);
+    const struct result_source source = {
+        .ctx = feed, .take = feed_counted, .name = feed_name, .sink = &sink, .seconds = 1, .whole_seconds = 1};
+    struct result_reader reader = {0};
+
+    ck_assert_int_eq(result_gather(&source, on, (struct result_reader *const[]){&reader}, 1), 0);
+    ck_assert_int_eq(result_print(&source, on, &reader), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
     return printed;
 }

@@ -11,6 +11,7 @@ static size_t nprinted;
 static struct sink sink;
 static struct result_source source;
 static struct views_user *counting;
+static struct result_reader reader, *const all[] = {&reader};
 
 static const char *name_of(void *ctx, uint32_t vm, const struct wire_name *name)
 {
@@ -58,7 +59,8 @@ static const char *result(void)
     static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_msglat] = true, [VIEW_gc] = true,
                                         [VIEW_efile] = true};
 
-    ck_assert_int_eq(result_print(&source, on, NULL), 0);
+    ck_assert_int_eq(result_gather(&source, on, all, 1), 0);
+    ck_assert_int_eq(result_print(&source, on, &reader), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
     return printed;
 }
@@ -184,20 +186,20 @@ END_TEST
 START_TEST(test_views_user_results_hold_what_was_read_early)
 {
     static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_efile] = true};
-    struct result_early *early = NULL;
 
     begin(false);
     for (uint32_t i = 0; i < 23; i++) {
         spawn(i, 1000);
         if (i % 9 == 8)
-            ck_assert_int_eq(result_read_early(&source, on, &early), 0);
+            ck_assert_int_eq(result_gather(&source, on, all, 1), 0);
     }
     for (uint32_t i = 0; i < 13; i++) {
         operate(i, "f", 1000 * i + 1000, 100 + i * 7 % 13);
         if (i % 4 == 3)
-            ck_assert_int_eq(result_read_early(&source, on, &early), 0);
+            ck_assert_int_eq(result_gather(&source, on, all, 1), 0);
     }
-    ck_assert_int_eq(result_print(&source, on, early), 0);
+    ck_assert_int_eq(result_gather(&source, on, all, 1), 0);
+    ck_assert_int_eq(result_print(&source, on, &reader), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
     ck_assert_int_eq(support_number(printed, "\"type\":\"spawns\"", "births"), 23);
     ck_assert_int_eq(support_lines(printed, "\"mfa\":\"5:6:1\""), 1);
@@ -232,7 +234,8 @@ START_TEST(test_views_user_tells_abnormal_exits_apart)
     for (uint32_t atom = 9; atom < 12; atom++)
         views_user_tell(counting, &(union ev_any){
             .process__exit = {head(BATCH_process__exit, 300), ev_id_of_pid(atom, 0), ev_term_of(BATCH_SHAPE_ATOM, BATCH_TUPLE_OF_MORE, atom)}});
-    ck_assert_int_eq(result_print(&source, on, NULL), 0);
+    ck_assert_int_eq(result_gather(&source, on, all, 1), 0);
+    ck_assert_int_eq(result_print(&source, on, &reader), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
     ck_assert_int_eq(support_number(printed, "\"type\":\"exits\"", "exits"), 4);
     ck_assert_int_eq(support_number(printed, "\"type\":\"exits\"", "abnormal"), 2); /* {normal,...} and {normally,...} */
@@ -256,7 +259,10 @@ START_TEST(test_views_user_rates_are_of_the_time_that_each_vm_was_watched)
     static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true};
 
     begin(false);
-    ck_assert_int_eq(result_print(&(struct result_source){.take = take_of_both, .name = name_of, .sink = &sink, .seconds = 0.5, .whole_seconds = 2}, on, NULL), 0);
+    source = (struct result_source){
+        .take = take_of_both, .name = name_of, .sink = &sink, .seconds = 0.5, .whole_seconds = 2};
+    ck_assert_int_eq(result_gather(&source, on, all, 1), 0);
+    ck_assert_int_eq(result_print(&source, on, &reader), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
     ck_assert_int_eq(support_number(printed, "\"type\":\"spawns\"", "births"), 100);
     ck_assert_int_eq(support_number(printed, "\"type\":\"spawns\"", "births_per_s"), 40 * 2 + 60 / 2);
@@ -306,6 +312,61 @@ START_TEST(test_views_user_full_table_is_counted_and_rows_add_up)
 }
 END_TEST
 
+static void sum_births(void *ctx, const struct view_table *table, uint32_t vm, const char *name, uint64_t *row)
+{
+    uint64_t *births = ctx;
+
+    (void)vm;
+    if (!strcmp(table->map, "spawns_totals"))
+        births[0] += ((struct row_spawns_totals *)row)->births;
+    if (!strcmp(table->map, "spawns_by_mfa") && name)
+        births[1] += ((struct row_spawns_by_mfa *)row)->count;
+}
+
+/*
+ * Of 23 births and two results one reader reads 13 and 10; one that reads only at the end, and one that asks for sums
+ * alone, read all of them, though what was counted was taken as it came. A greatest value is that of what was not read.
+ */
+START_TEST(test_views_user_readers_read_at_their_own_pace)
+{
+    static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_efile] = true};
+    const struct view_table *totals = view_table(VIEW_TABLE_spawns_totals);
+    struct result_reader slow = {RESULT_ROWS, NULL}, sums = {RESULT_SUMS, NULL};
+    struct result_reader *const readers[] = {&slow, &reader, &sums};
+    uint64_t births[2] = {0};
+
+    begin(false);
+    ck_assert_ptr_null(result_sum(&sums, totals));
+    for (uint32_t i = 0; i < 13; i++)
+        spawn(i, 1000);
+    operate(1, "f", 1000, 5000);
+    ck_assert_int_eq(result_gather(&source, on, readers, 3), 0);
+    ck_assert_int_eq(result_print(&source, on, &reader), 0);
+    ck_assert_int_eq(sink_flush(&sink), 0);
+    ck_assert_int_eq(support_number(printed, "\"type\":\"spawns\"", "births"), 13);
+    ck_assert_int_eq(support_number(printed, "\"DELETE\"", "max_ns"), 5000);
+    for (uint32_t i = 13; i < 23; i++)
+        spawn(i, 2000);
+    operate(2, "f", 8000, 100);
+    ck_assert_int_eq(result_gather(&source, on, readers, 3), 0);
+    size_t first = strlen(printed);
+
+    ck_assert_int_eq(result_print(&source, on, &reader), 0);
+    ck_assert_int_eq(sink_flush(&sink), 0);
+    ck_assert_int_eq(support_number(printed + first, "\"type\":\"spawns\"", "births"), 10);
+    ck_assert_int_eq(support_number(printed + first, "\"DELETE\"", "max_ns"), 100);
+    ck_assert_ptr_eq(reader.unread, NULL);
+    ck_assert_uint_eq(((const struct row_spawns_totals *)result_sum(&sums, totals))->births, 23);
+    result_visit(&slow, &(struct result_visitor){sum_births, births});
+    ck_assert_uint_eq(births[0], 23);
+    ck_assert_uint_eq(births[1], 23);
+    ck_assert_ptr_null(slow.unread);
+    result_forget(&sums);
+    ck_assert_ptr_null(result_sum(&sums, totals));
+    end();
+}
+END_TEST
+
 /* Each instance has its own tables and states. */
 START_TEST(test_views_user_instances_count_apart)
 {
@@ -343,6 +404,7 @@ Suite *views_user_suite(void)
     tcase_add_test(all, test_views_user_tells_abnormal_exits_apart);
     tcase_add_test(all, test_views_user_rates_are_of_the_time_that_each_vm_was_watched);
     tcase_add_test(all, test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten);
+    tcase_add_test(all, test_views_user_readers_read_at_their_own_pace);
     tcase_add_test(all, test_views_user_instances_count_apart);
     tcase_add_test(all, test_views_user_full_table_is_counted_and_rows_add_up);
     suite_add_tcase(suite, all);

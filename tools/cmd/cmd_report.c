@@ -324,7 +324,7 @@ static int begin_feed(struct state *st)
         settings.events[v] = st->on[v] && st->options->events;
     }
     memcpy(settings.slowest, st->slowest, sizeof st->slowest);
-    if (st->slower && view_filter_parse(st->on, "slower", st->slower, settings.filters))
+    if (st->slower && view_filter_parse("slower", st->slower, settings.filters))
         return FAIL_USAGE;
     if (feed_new(&settings, &st->feed))
         return fail(-ENOMEM, "out of memory");
@@ -335,8 +335,12 @@ static int begin_feed(struct state *st)
 static int print_views(struct state *st)
 {
     struct result_source source = source_of(st);
-    int err = result_print(&source, st->on, NULL);
+    struct result_reader reader = {0};
+    int err = result_gather(&source, st->on, (struct result_reader *const[]){&reader}, 1);
 
+    if (!err)
+        err = result_print(&source, st->on, &reader);
+    result_forget(&reader);
     return err ? fail(err, "cannot print results: %s", strerror(-err)) : 0;
 }
 

@@ -51,6 +51,7 @@ struct state {
     int target;  /* descriptor whose reading tells that the target has ended, -1: none */
     struct when when; /* that asks for memory to be written; text NULL: none */
     struct feed *feed; /* with it: what pages tell is looked at */
+    struct result_reader seen; /* in the last second */
     uint64_t judged_ns;
     bool met, kept; /* by the last second; a file was written for it */
     struct untold untold;
@@ -275,17 +276,28 @@ static void end_vms(void *ctx, const struct vm_set *vms)
         end_vm(st, vms->vms[i]);
 }
 
+/* Whether the last second meets the threshold. */
+static bool look(struct state *st)
+{
+    const struct result_source source = {.ctx = st->feed, .take = feed_counted};
+    bool on[VIEW_COUNT] = {false};
+
+    on[st->when.view] = true;
+    st->err = result_gather(&source, on, (struct result_reader *const[]){&st->seen}, 1);
+    return !st->err && when_look(&st->when, &st->seen);
+}
+
 /* Each second is judged for itself. What is asked for once is not asked for again before it was not so for a second. */
 static void judge(struct state *st, uint64_t now_ns)
 {
-    bool met = false;
+    bool met;
 
     feed_until(st->feed, now_ns - BATCH_MERGE_PATIENCE_NS);
     if (now_ns < st->judged_ns + JUDGE_NS)
         return;
     st->judged_ns = now_ns;
-    st->err = when_look(&st->when, &(struct result_source){st->feed, .take = feed_counted}, &met);
-    if (met && !st->met && !st->err)
+    met = look(st);
+    if (met && !st->met)
         st->kept |= dump(st, st->when.text);
     st->met = met;
 }
@@ -476,6 +488,7 @@ static int run(struct state *st, const struct options *o)
     }
     batch_source_free(st->source);
     feed_free(st->feed);
+    result_forget(&st->seen);
     untold_free(&st->untold);
     watch_close(&st->watch);
     trap_source_free(st->traps);
@@ -565,7 +578,8 @@ static int add_wanted(void *ctx, const char *word)
 
 int cmd_trace(int argc, char **argv)
 {
-    static struct state st = {.plan = {.files = 2, .writer = VERSION, .asked = &st.wanted}, .target = -1};
+    static struct state st = {.plan = {.files = 2, .writer = VERSION, .asked = &st.wanted}, .target = -1,
+                              .seen.wants = RESULT_SUMS};
     static const struct options_extra extras[] = {
         {"", "[PROBE ...]", "probes, their families, views, all; or all but functions", add_wanted, false},
         {"o", "FILE", "the recording, which erlsnoop report reads", set_path, false},

@@ -18,7 +18,7 @@
     {                                                                                              \
         struct engine_question *q = ctx;                                                                    \
                                                                                                    \
-        return view_filter_parse(q->on, #filter, value, q->settings.filters);                      \
+        return view_filter_parse(#filter, value, q->settings.filters);                      \
     }
 #include "../../bpf/views.def"
 

@@ -26,14 +26,17 @@
 
 #include "views.skel.h"
 
+#define LEAST_PACE_NS 900000000ull /* of readers, which are to read once a second */
+
 struct engine {
     struct views *skeleton;
     bool on[VIEW_COUNT];
     struct view_settings settings;
-    const struct view_order *order; /* the asker's */
+    struct engine_question *question;
     struct session *session;
-    const struct engine_taker *taker; /* NULL: results are printed */
+    struct result_reader printed;
     struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
+    bool prints_events;
     bool one_vm; /* there will be no other: what it cannot tell is left out of results */
     struct untold untold;
     char unserved[VIEWS_NAMES_BYTES]; /* views that the last VM cannot tell */
@@ -44,7 +47,6 @@ struct engine {
      */
     uint32_t side;
     bool cut;
-    struct result_early *early; /* of the result being counted; NULL: nothing yet */
     struct counted_vm *counted; /* VMs that something was counted of, those too that no look found */
     size_t ncounted;
     uint32_t percent_full; /* the fullest table of names that was read last */
@@ -381,7 +383,7 @@ static struct result_source source_of(struct engine *e, struct session *s)
 {
     e->session = s;
     return (struct result_source){e, take, name, session_sink(s), session_seconds(s), session_whole_seconds(s),
-                                  take_slowest, e->order, e->settings.slowest, untold};
+                                  take_slowest, &e->question->order, e->settings.slowest, untold};
 }
 
 static void on_cut(void *ctx, struct session *s)
@@ -393,20 +395,50 @@ static void on_cut(void *ctx, struct session *s)
     e->cut = true;
 }
 
+/* What was counted so far goes to all who read. Once a result was cut, what is counted since belongs to the next. */
+static int gather(struct engine *e, const struct result_source *source)
+{
+    struct engine_question *q = e->question;
+    struct result_reader *readers[ENGINE_READERS + 1];
+    size_t n = 0;
+
+    if (!e->cut && session_loaded(e->session))
+        e->side = change_sides(e);
+    if (!q->silent)
+        readers[n++] = &e->printed;
+    for (size_t i = 0; i < q->nreaders; i++)
+        readers[n++] = &q->readers[i].gathered;
+    return result_gather(source, e->on, readers, n);
+}
+
+/* Each who is due reads; now: all do. */
+static int let_read(struct engine *e, const struct result_source *source, bool now)
+{
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    int err = 0;
+
+    for (struct engine_reader *r = e->question->readers; r < e->question->readers + e->question->nreaders && !err; r++)
+        if (now || now_ns >= r->read_ns + LEAST_PACE_NS) {
+            r->read_ns = now_ns;
+            err = r->result(r->ctx, e->session, source, &r->gathered);
+        }
+    return err;
+}
+
 static int on_result(void *ctx, struct session *s)
 {
     struct engine *e = ctx;
     struct result_source source = source_of(e, s);
-    struct result_early *early = e->early;
-    int err;
+    bool silent = e->question->silent;
+    int err = gather(e, &source);
 
-    if (!e->cut && session_loaded(s))
-        e->side = change_sides(e);
     e->cut = false;
-    if (!e->taker && session_saw_nothing(s))
-        return 0;
-    e->early = NULL;
-    err = e->taker ? e->taker->result(e->taker->ctx, s, &source, e->on) : result_print(&source, e->on, early);
+    if (!err)
+        err = let_read(e, &source, session_ends(s));
+    if (!silent && session_saw_nothing(s))
+        return err;
+    if (!err && !silent)
+        err = result_print(&source, e->on, &e->printed);
     if (!e->one_vm && !session_ends(s))
         drop_dead(e, s);
     return err;
@@ -422,9 +454,10 @@ static int on_early(void *ctx, struct session *s)
     struct result_source source = source_of(e, s);
     int err;
 
-    e->side = change_sides(e);
     e->percent_full = 0;
-    err = result_read_early(&source, e->on, &e->early);
+    err = gather(e, &source);
+    if (!err)
+        err = let_read(e, &source, false);
     return err ? err : (int)e->percent_full;
 }
 
@@ -432,9 +465,10 @@ static int on_early(void *ctx, struct session *s)
 static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
 {
     struct engine *e = ctx;
+    struct result_source source = source_of(e, s);
 
-    if (e->taker)
-        on_result(e, s);
+    if (e->question->nreaders && !gather(e, &source))
+        let_read(e, &source, true);
     drop_states(e, s, vms);
     forget_counted(e, vms);
     for (size_t i = 0; i < vms->n; i++)
@@ -446,34 +480,39 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
     struct engine *e = ctx;
     struct result_source source = source_of(e, s);
 
-    if (e->taker)
-        e->taker->record(e->taker->ctx, &source, header, size);
-    else
+    for (struct engine_reader *r = e->question->readers; r < e->question->readers + e->question->nreaders; r++)
+        if (r->record)
+            r->record(r->ctx, &source, header, size);
+    if (e->prints_events)
         result_record(&source, header, size);
 }
 
 /* ---- a run */
 
-static void apply_question(struct engine *e, const struct engine_question *q, const struct options *o)
+static void apply_question(struct engine *e, struct engine_question *q, const struct options *o)
 {
+    bool exemplars = false;
+
+    for (size_t i = 0; i < q->nreaders; i++)
+        exemplars |= q->readers[i].record != NULL;
     memcpy(e->on, q->on, sizeof e->on);
     e->settings = q->settings;
-    e->order = &q->order;
-    e->taker = q->taker;
+    e->question = q;
+    e->prints_events = o->events;
     e->one_vm = !o->all && !o->child;
     for (size_t v = 0; v < VIEW_COUNT; v++)
-        e->settings.events[v] = e->taker ? view_has_exemplars((enum view_id)v) : o->events;
+        e->settings.events[v] = o->events || (exemplars && view_has_exemplars((enum view_id)v));
     for (size_t i = 0; i < view_nuses; i++)
         e->on[view_uses[i].helper] |= e->on[view_uses[i].view];
 }
 
-int engine_run(const struct engine_question *question, const struct options *options)
+int engine_run(struct engine_question *question, const struct options *options)
 {
     struct engine e = {0};
     struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states,
                               .ended = on_ended, .cut = on_cut, .missed = on_missed,
-                              .early = question->taker ? NULL : on_early, .pages_only = question->pages_only,
-                              .silent = question->taker != NULL};
+                              .early = question->silent ? NULL : on_early, .pages_only = question->pages_only,
+                              .silent = question->silent};
     int err;
 
     apply_question(&e, question, options);
@@ -484,7 +523,9 @@ int engine_run(const struct engine_question *question, const struct options *opt
         return fail(-ENOMEM, "out of memory");
     ops.feed = e.feed;
     err = session_run(options, e.skeleton ? e.skeleton->skeleton : NULL, &ops, &e);
-    result_early_free(e.early);
+    result_forget(&e.printed);
+    for (size_t i = 0; i < question->nreaders; i++)
+        result_forget(&question->readers[i].gathered);
     untold_free(&e.untold);
     free(e.counted);
     feed_free(e.feed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Views, asked of targets, printed to a sink or given to a taker. All views are one BPF object, of which only what the
+ * Views, asked of targets, printed to a sink and given to readers. All views are one BPF object, of which only what the
  * views need is loaded, and only where they need it attached.
  */
 #ifndef TOOLS_ENGINE_H
@@ -12,14 +12,17 @@
 
 struct session;
 
-/* Who gets what is counted, in place of a sink. */
-struct engine_taker {
-    /* A result is due: at each interval, when a VM has ended, and at the end. Fails: -errno. */
-    int (*result)(void *ctx, struct session *s, const struct result_source *source, const bool on[VIEW_COUNT]);
-    /* A record of a view that exemplars are made of. */
+/* Who gets what is counted beside who reads what is printed, or alone. */
+struct engine_reader {
+    /* To read what was gathered: each second or so, when a VM has ended, and at the end. Fails: -errno. */
+    int (*result)(void *ctx, struct session *s, const struct result_source *source, struct result_reader *gathered);
+    /* A record of a view that exemplars are made of; NULL: they are not wanted. */
     void (*record)(void *ctx, const struct result_source *source, const struct wire_header *header, size_t size);
     void *ctx;
+    struct result_reader gathered;
+    uint64_t read_ns; /* the engine's: when it read last */
 };
+enum { ENGINE_READERS = 2 };
 
 /* What is asked. */
 struct engine_question {
@@ -27,10 +30,12 @@ struct engine_question {
     struct view_settings settings;  /* filters, slowest and by_vm; the rest follows from the views and the options */
     struct view_order order;        /* in which results are printed; of none: that of views.def */
     bool notes_only, pages_only;    /* no pages; no VM that hands none over */
-    const struct engine_taker *taker; /* NULL: results are printed */
+    bool silent;                    /* nothing is printed: there are readers alone */
+    struct engine_reader readers[ENGINE_READERS];
+    size_t nreaders;
 };
 
 /* Asks until the session ends. Returns 0 or a failure that was said. */
-int engine_run(const struct engine_question *question, const struct options *options);
+int engine_run(struct engine_question *question, const struct options *options);
 
 #endif

@@ -522,7 +522,7 @@ static int begin(struct session *s)
         err = set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
     if (!err && !all && s->options->interval_ns)
         err = set_timer(s, SOURCE_TICK, s->options->interval_ns);
-    if (!err && s->ops->early && session_loaded(s))
+    if (!err && s->ops->early)
         err = set_timer(s, SOURCE_EARLY, s->early_ns);
     return err;
 }
@@ -672,6 +672,7 @@ static int on_early(struct session *s)
 
     if (!is_early(s))
         return 0;
+    s->now_ns = clock_ns(CLOCK_MONOTONIC);
     percent = s->ops->early(s->ctx, s);
     if (percent < 0)
         return fail(percent, "cannot read results: %s", strerror(-percent));

@@ -28,14 +28,14 @@ struct line {
 
 /* A table that was read. */
 struct counted {
-    const struct view_table *table;
-    struct line *lines; /* merged, the heaviest first */
+    const struct view_table *table; /* NULL: it was not */
+    struct line *lines; /* a reader's are merged, the heaviest first */
     size_t nlines;
     uint64_t *all;   /* the sum of all rows */
     uint64_t *whole; /* what of it was watched all the time; only of a TOTAL table */
 };
 
-struct result_early {
+struct result_unread {
     struct counted tables[VIEW_NTABLES];
     struct result_kept slowest[VIEW_NSLOWEST];
 };
@@ -151,26 +151,30 @@ static const char *name_row(const struct result_source *s, const struct view_tab
     return buf;
 }
 
+static int make_room(struct counted *c, size_t n)
+{
+    struct line *lines = realloc(c->lines, (c->nlines + n + 1) * sizeof *lines);
+
+    c->lines = lines ? lines : c->lines;
+    return lines ? 0 : -ENOMEM;
+}
+
 /* The rows' words become the lines'. */
 static int add_lines(const struct result_source *s, struct counted *c, struct result_taken *taken)
 {
-    struct line *lines = realloc(c->lines, (c->nlines + taken->nrows + 1) * sizeof *lines);
+    int err = make_room(c, taken->nrows);
     char buf[32];
 
-    if (!lines)
-        return -ENOMEM;
-    c->lines = lines;
-    for (size_t i = 0; i < taken->nrows; i++) {
+    for (size_t i = 0; i < taken->nrows && !err; i++) {
         struct result_row *row = &taken->rows[i];
         char *name = strdup(name_row(s, c->table, row, buf, sizeof buf));
 
         if (!name)
             return -ENOMEM;
-        result_merge(c->table, c->all, row->words);
         c->lines[c->nlines++] = (struct line){row->vm, name, row->words, 0, false};
         row->words = NULL;
     }
-    return 0;
+    return err;
 }
 
 static void free_counted(struct counted *c)
@@ -190,8 +194,17 @@ static int make_counted(struct counted *c, const struct view_table *table)
     return c->all && c->whole ? 0 : -ENOMEM;
 }
 
-/* Adds what there is of the table by now. */
-static int take_table(const struct result_source *s, struct counted *c, const struct view_table *table)
+static void free_taken(struct result_taken *taken)
+{
+    for (size_t i = 0; i < taken->nrows; i++)
+        free(taken->rows[i].words);
+    free(taken->rows);
+    free(taken->rest);
+    free(taken->whole);
+}
+
+/* What there is of the table by now; its lines, if they are wanted, as they come. */
+static int take_table(const struct result_source *s, struct counted *c, const struct view_table *table, bool named)
 {
     struct result_taken taken = {.row_bytes = table->row_bytes, .rest = calloc(1, table->row_bytes),
                                  .whole = calloc(1, table->row_bytes)};
@@ -202,15 +215,78 @@ static int take_table(const struct result_source *s, struct counted *c, const st
     if (!err) {
         result_merge(table, c->all, taken.rest);
         result_merge(table, c->whole, taken.whole);
-        err = add_lines(s, c, &taken);
+        for (size_t i = 0; i < taken.nrows; i++)
+            result_merge(table, c->all, taken.rows[i].words);
+        err = named ? add_lines(s, c, &taken) : 0;
     }
-    if (!err)
-        merge_lines(c);
-    for (size_t i = 0; i < taken.nrows; i++)
-        free(taken.rows[i].words);
-    free(taken.rows);
-    free(taken.rest);
-    free(taken.whole);
+    free_taken(&taken);
+    return err;
+}
+
+/* ---- readers */
+
+static struct line copy_line(const struct line *line, size_t row_bytes)
+{
+    struct line copy = *line;
+
+    copy.name = strdup(line->name);
+    copy.row = malloc(row_bytes);
+    if (copy.row)
+        memcpy(copy.row, line->row, row_bytes);
+    return copy;
+}
+
+/* The lines become the reader's, or copies of them. */
+static int give_lines(struct counted *to, struct counted *from, bool copies)
+{
+    int err = make_room(to, from->nlines);
+
+    for (size_t i = 0; i < from->nlines && !err; i++) {
+        struct line line = copies ? copy_line(&from->lines[i], from->table->row_bytes) : from->lines[i];
+
+        if (line.name && line.row) {
+            to->lines[to->nlines++] = line;
+        } else {
+            free_line(&line);
+            err = -ENOMEM;
+        }
+    }
+    if (!copies && !err)
+        from->nlines = 0;
+    merge_lines(to);
+    return err;
+}
+
+/* The last of the readers that want lines gets those that were taken. */
+static int last_who_wants(struct result_reader *const readers[], size_t n, int what)
+{
+    int last = -1;
+
+    for (size_t i = 0; i < n; i++)
+        if ((int)readers[i]->wants <= what)
+            last = (int)i;
+    return last;
+}
+
+static int gather_table(const struct result_source *s, const struct view_table *table, size_t id,
+                        struct result_reader *const readers[], size_t n)
+{
+    int last = last_who_wants(readers, n, RESULT_ROWS);
+    struct counted fresh = {0};
+    int err = take_table(s, &fresh, table, last >= 0);
+
+    for (size_t i = 0; i < n && !err; i++) {
+        struct counted *to = &readers[i]->unread->tables[id];
+
+        err = make_counted(to, table);
+        if (err)
+            break;
+        result_merge(table, to->all, fresh.all);
+        result_merge(table, to->whole, fresh.whole);
+        if (readers[i]->wants <= RESULT_ROWS)
+            err = give_lines(to, &fresh, (int)i != last);
+    }
+    free_counted(&fresh);
     return err;
 }
 
@@ -330,17 +406,6 @@ static int print_blocks(const struct result_source *s, struct counted *tables, e
         else
             err = print_table(s, &tables[b->table]);
     }
-    return err;
-}
-
-/* Reads the tables of the views that are on. */
-static int take_tables(const struct result_source *s, struct counted tables[VIEW_NTABLES], const bool on[VIEW_COUNT])
-{
-    int err = 0;
-
-    for (size_t i = 0; i < VIEW_NTABLES && !err; i++)
-        if (on[view_table((enum view_table_id)i)->view])
-            err = take_table(s, &tables[i], view_table((enum view_table_id)i));
     return err;
 }
 
@@ -482,17 +547,43 @@ static void free_kept(struct result_kept *kept)
     free(kept->records);
 }
 
+static int add_kept(struct result_kept *to, const struct result_kept *from, size_t bytes)
+{
+    void **records = realloc(to->records, (to->nrecords + from->nrecords + 1) * sizeof *records);
+
+    if (!records)
+        return -ENOMEM;
+    to->records = records;
+    for (size_t i = 0; i < from->nrecords; i++) {
+        records[to->nrecords] = malloc(bytes);
+        if (!records[to->nrecords])
+            return -ENOMEM;
+        memcpy(records[to->nrecords++], from->records[i], bytes);
+    }
+    return 0;
+}
+
 /* Adds those that are there by now; as many as are shown stay, the slowest first. */
-static int take_slowest(const struct result_source *s, enum view_slowest_id id, struct result_kept *kept)
+static int gather_slowest(const struct result_source *s, enum view_slowest_id id,
+                          struct result_reader *const readers[], size_t n)
 {
     const struct view_slowest *slowest = view_slowest(id);
     size_t by_at = slowest->by_at;
-    int err = s->slowest(s->ctx, id, kept);
+    struct result_kept fresh = {0};
+    int err = s->slowest(s->ctx, id, &fresh);
 
-    if (kept->nrecords)
-        qsort_r(kept->records, kept->nrecords, sizeof *kept->records, compare_slow, &by_at);
-    while (kept->nrecords > s->shown[id])
-        free(kept->records[--kept->nrecords]);
+    for (size_t i = 0; i < n && !err; i++) {
+        struct result_kept *kept = &readers[i]->unread->slowest[id];
+
+        if (readers[i]->wants != RESULT_ALL)
+            continue;
+        err = add_kept(kept, &fresh, slowest->record_bytes);
+        if (kept->nrecords)
+            qsort_r(kept->records, kept->nrecords, sizeof *kept->records, compare_slow, &by_at);
+        while (kept->nrecords > s->shown[id])
+            free(kept->records[--kept->nrecords]);
+    }
+    free_kept(&fresh);
     return err;
 }
 
@@ -506,38 +597,45 @@ static void print_slowest(const struct result_source *s, enum view_slowest_id id
 
 /* ---- results */
 
-void result_early_free(struct result_early *early)
+void result_forget(struct result_reader *r)
 {
-    for (size_t i = 0; early && i < VIEW_NTABLES; i++)
-        free_counted(&early->tables[i]);
-    for (size_t i = 0; early && i < VIEW_NSLOWEST; i++)
-        free_kept(&early->slowest[i]);
-    free(early);
+    for (size_t i = 0; r->unread && i < VIEW_NTABLES; i++)
+        free_counted(&r->unread->tables[i]);
+    for (size_t i = 0; r->unread && i < VIEW_NSLOWEST; i++)
+        free_kept(&r->unread->slowest[i]);
+    free(r->unread);
+    r->unread = NULL;
 }
 
-int result_read_early(const struct result_source *s, const bool on[VIEW_COUNT], struct result_early **early)
+int result_gather(const struct result_source *s, const bool on[VIEW_COUNT], struct result_reader *const readers[],
+                  size_t n)
 {
-    int err;
+    int err = 0;
 
-    if (!*early)
-        *early = calloc(1, sizeof **early);
-    err = *early ? take_tables(s, (*early)->tables, on) : -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        if (!readers[i]->unread)
+            readers[i]->unread = calloc(1, sizeof *readers[i]->unread);
+        err = readers[i]->unread ? err : -ENOMEM;
+    }
+    for (size_t i = 0; i < VIEW_NTABLES && !err; i++)
+        if (on[view_table((enum view_table_id)i)->view])
+            err = gather_table(s, view_table((enum view_table_id)i), i, readers, n);
     for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
         if (s->slowest && on[view_slowest((enum view_slowest_id)i)->view])
-            err = take_slowest(s, (enum view_slowest_id)i, &(*early)->slowest[i]);
+            err = gather_slowest(s, (enum view_slowest_id)i, readers, n);
     return err;
 }
 
-static int print_view(const struct result_source *s, enum view_id view, struct result_early *early, bool headed)
+static int print_view(const struct result_source *s, enum view_id view, struct result_unread *unread, bool headed)
 {
     int err;
 
     if (headed)
         sink_heading(s->sink, views[view].name, views[view].text);
-    err = print_blocks(s, early->tables, view);
+    err = print_blocks(s, unread->tables, view);
     for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
         if (view_slowest((enum view_slowest_id)i)->view == view)
-            print_slowest(s, (enum view_slowest_id)i, &early->slowest[i]);
+            print_slowest(s, (enum view_slowest_id)i, &unread->slowest[i]);
     return err;
 }
 
@@ -552,16 +650,16 @@ static struct view_order order_of(const bool on[VIEW_COUNT])
     return order;
 }
 
-int result_print(const struct result_source *s, const bool on[VIEW_COUNT], struct result_early *early)
+int result_print(const struct result_source *s, const bool on[VIEW_COUNT], struct result_reader *r)
 {
     struct view_order all = order_of(on);
     const struct view_order *order = s->order && s->order->n ? s->order : &all;
-    int err = result_read_early(s, on, &early);
+    int err = 0;
 
     for (size_t i = 0; i < order->n && !err; i++)
         if (on[order->views[i]])
-            err = print_view(s, order->views[i], early, order->n > 1);
-    result_early_free(early);
+            err = print_view(s, order->views[i], r->unread, order->n > 1);
+    result_forget(r);
     return err;
 }
 
@@ -575,15 +673,18 @@ static void visit_table(struct counted *c, const struct result_visitor *v)
     v->row(v->ctx, c->table, 0, NULL, c->all);
 }
 
-int result_visit(const struct result_source *s, const bool on[VIEW_COUNT], const struct result_visitor *v)
+void result_visit(struct result_reader *r, const struct result_visitor *v)
 {
-    struct counted tables[VIEW_NTABLES] = {0};
-    int err = take_tables(s, tables, on);
+    for (size_t i = 0; r->unread && i < VIEW_NTABLES; i++)
+        if (r->unread->tables[i].table)
+            visit_table(&r->unread->tables[i], v);
+    result_forget(r);
+}
 
-    for (size_t i = 0; i < VIEW_NTABLES; i++) {
-        if (!err && tables[i].table)
-            visit_table(&tables[i], v);
-        free_counted(&tables[i]);
-    }
-    return err;
+const uint64_t *result_sum(const struct result_reader *r, const struct view_table *table)
+{
+    for (size_t i = 0; r->unread && i < VIEW_NTABLES; i++)
+        if (r->unread->tables[i].table == table)
+            return r->unread->tables[i].all;
+    return NULL;
 }

@@ -54,16 +54,27 @@ struct result_source {
 void result_merge(const struct view_table *table, uint64_t *to, uint64_t *from);
 /* What rows are ordered by: the first counter, else the first histogram's count. */
 uint64_t result_weigh(const struct view_table *table, uint64_t *row);
-/* What of a result was read before its end, with its names as they were then. */
-struct result_early;
+
 /*
- * Reads the tables and the slowest of the views that are on, and adds them to *early (NULL: none yet), which the
- * caller's next result takes, or result_early_free. Fails: -errno.
+ * A reader of results holds what was counted and it has not read yet, with names as they were when it was gathered. So
+ * several read one source, each at its own pace, and each finds exact maxima in what it reads.
  */
-int result_read_early(const struct result_source *source, const bool on[VIEW_COUNT], struct result_early **early);
-void result_early_free(struct result_early *early);
-/* Prints the tables of the views that are on. Takes: early; NULL: there is none. Fails: -errno. */
-int result_print(const struct result_source *source, const bool on[VIEW_COUNT], struct result_early *early);
+struct result_reader {
+    enum { RESULT_ALL, RESULT_ROWS, RESULT_SUMS } wants; /* without the slowest; without names: result_sum alone */
+    struct result_unread *unread;                        /* NULL: nothing was gathered since it read */
+};
+/*
+ * Reads the tables and the slowest of the views that are on, which empties them, and adds them to each reader.
+ * Fails: -errno.
+ */
+int result_gather(const struct result_source *source, const bool on[VIEW_COUNT],
+                  struct result_reader *const readers[], size_t n);
+/* Empties the reader. */
+void result_forget(struct result_reader *reader);
+/* Prints the tables of the views that are on, once they were gathered, and empties the reader. Fails: -errno. */
+int result_print(const struct result_source *source, const bool on[VIEW_COUNT], struct result_reader *reader);
+/* The sum of all rows of the table, good until it is emptied; NULL: it was not gathered. */
+const uint64_t *result_sum(const struct result_reader *reader, const struct view_table *table);
 
 struct result_visitor {
     /* A row with its members, good until the return: of a VM and a name (untrusted; of a TOTAL table empty), the
@@ -71,8 +82,8 @@ struct result_visitor {
     void (*row)(void *ctx, const struct view_table *table, uint32_t vm, const char *name, uint64_t *row);
     void *ctx;
 };
-/* Reads the tables of the views that are on, as result_print does, for somebody who prints otherwise. Fails: -errno. */
-int result_visit(const struct result_source *source, const bool on[VIEW_COUNT], const struct result_visitor *visitor);
+/* Shows all that was gathered to somebody who prints otherwise, and empties the reader. */
+void result_visit(struct result_reader *reader, const struct result_visitor *visitor);
 /* Prints a record of a view; one that is too short, or none, is left out. */
 void result_record(const struct result_source *source, const struct wire_header *header, size_t size);
 

@@ -423,7 +423,7 @@ int view_refuse_events(void *ctx, const char *value)
     return refuse_option("events", view_has_events);
 }
 
-int view_filter_parse(const bool on[VIEW_COUNT], const char *name, const char *value, __u64 *filters)
+int view_filter_parse(const char *name, const char *value, __u64 *filters)
 {
     char what[64];
     uint64_t ns;
@@ -432,7 +432,7 @@ int view_filter_parse(const bool on[VIEW_COUNT], const char *name, const char *v
     snprintf(what, sizeof what, "--%s", name);
     err = options_ns(what, value, &ns);
     for (size_t i = 0; !err && i < view_nfilters; i++)
-        if (on[view_filters[i].view] && !strcmp(view_filters[i].name, name))
+        if (!strcmp(view_filters[i].name, name))
             filters[i] = ns;
     return err;
 }

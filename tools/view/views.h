@@ -225,8 +225,8 @@ extern const struct view_filter view_filters[];
 extern const size_t view_nfilters;
 
 bool view_has_exemplars(enum view_id view);
-/* --NAME VALUE for all views that are on and have a filter of that name. Fails: FAIL_USAGE, said. */
-int view_filter_parse(const bool on[VIEW_COUNT], const char *name, const char *value, __u64 *filters);
+/* --NAME VALUE for all views that have a filter of that name. Fails: FAIL_USAGE, said. */
+int view_filter_parse(const char *name, const char *value, __u64 *filters);
 /* For options.h: options that no view that is asked has. FAIL_USAGE; which have is said. */
 int view_refuse_slower(void *ctx, const char *value);
 int view_refuse_top(void *ctx, const char *value);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "when.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/fail.h"
@@ -64,19 +62,12 @@ static bool value_of(const struct view_column *c, const uint64_t *row, uint64_t 
     return c->kind != VIEW_MAX || hist->count;
 }
 
-int when_look(const struct when *w, const struct result_source *source, bool *met)
+bool when_look(const struct when *w, struct result_reader *reader)
 {
-    const struct view_table *table = view_table(w->column->table);
-    struct result_taken taken = {.row_bytes = table->row_bytes, .rest = calloc(1, table->row_bytes)};
-    int err = taken.rest ? source->take(source->ctx, table, &taken) : -ENOMEM;
+    const uint64_t *sum = result_sum(reader, view_table(w->column->table));
     uint64_t value;
+    bool met = sum && value_of(w->column, sum, &value) && (w->above ? value > w->limit : value < w->limit);
 
-    for (size_t i = 0; i < taken.nrows; i++) {
-        result_merge(table, taken.rest, taken.rows[i].words);
-        free(taken.rows[i].words);
-    }
-    *met = !err && value_of(w->column, taken.rest, &value) && (w->above ? value > w->limit : value < w->limit);
-    free(taken.rows);
-    free(taken.rest);
-    return err;
+    result_forget(reader);
+    return met;
 }

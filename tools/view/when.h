@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A threshold of a view: `msglat.p99 > 50ms`. What the view counted is read and emptied each time it is looked at.
+ * A threshold of a view: `msglat.p99 > 50ms`.
  */
 #ifndef TOOLS_WHEN_H
 #define TOOLS_WHEN_H
@@ -18,9 +18,9 @@ struct when {
 /* `text` stays the caller's. Fails: FAIL_USAGE, said. */
 int when_parse(const char *text, struct when *out);
 /*
- * What came since the last look. A percentile that too few values were counted for meets nothing, nor does a greatest
- * of none. Fails: -ENOMEM.
+ * Whether what the reader (RESULT_SUMS) gathered since the last look meets it. A percentile that too few values were
+ * counted for meets nothing, nor does a greatest of none. Empties the reader.
  */
-int when_look(const struct when *w, const struct result_source *source, bool *met);
+bool when_look(const struct when *w, struct result_reader *reader);
 
 #endif
