@@ -78,7 +78,7 @@ TOOL_SRC := $(filter-out tools/link/%,$(wildcard tools/*/*.c))
 # Those of families are linked into one object, views.
 BPF_FAMILIES := core $(sort $(shell sed -nE 's/^VIEW.\w+, (\w+),.*/\1/p' bpf/views.def))
 BPF_OBJ := $(filter-out $(BPF_FAMILIES),$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))) views
-BPF_HEADERS = $(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h $(GEN)/tells.def $(GEN)/families.h
+BPF_HEADERS = $(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h $(GEN)/tells.def $(GEN)/families.h $(GEN)/handlers.h
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -I$(GEN)
 SKEL := $(BPF_OBJ:%=$(GEN)/%.skel.h)
 VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
@@ -132,9 +132,9 @@ $(BUILD)/obj/tools/%.o: tools/%.c Makefile | $(SKEL)
 $(GEN)/tells.def: bpf/tells.sh bpf/views.def
 	@mkdir -p $(@D)
 	bash $^ > $@
-$(GEN)/families.h: bpf/families.sh bpf/views.def
+$(GEN)/families.h $(GEN)/handlers.h: $(GEN)/%.h: bpf/families.sh bpf/views.def
 	@mkdir -p $(@D)
-	bash $^ > $@
+	bash $< $* bpf/views.def > $@
 $(GEN)/views.bpf.o: $(BPF_FAMILIES:%=$(GEN)/%.bpf.o)
 	$(BPFTOOL) gen object $@ $^
 $(GEN)/%.bpf.o: bpf/%.bpf.c $(BPF_HEADERS)

@@ -2,9 +2,7 @@
 /* Other nodes. */
 #define FAMILY_dist
 #include "view.bpf.h"
-
-#include "view_owners.h"
-#include "view_dist.h"
+#include "handlers.h"
 
 #include "tell.bpf.h"
 #include "hook_dist.bpf.h"

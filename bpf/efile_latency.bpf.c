@@ -2,9 +2,7 @@
 /* File operations. */
 #define FAMILY_efile_latency
 #include "view.bpf.h"
-
-#include "view_owners.h"
-#include "view_efile.h"
+#include "handlers.h"
 
 #include "tell.bpf.h"
 #include "hook_efile.bpf.h"

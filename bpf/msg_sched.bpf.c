@@ -2,14 +2,7 @@
 /* Processes: their births and ends, messages, schedulers, collections. */
 #define FAMILY_msg_sched
 #include "view.bpf.h"
-
-#include "view_owners.h"
-#include "view_exits.h"
-#include "view_gc.h"
-#include "view_messages.h"
-#include "view_msglat.h"
-#include "view_sched.h"
-#include "view_spawns.h"
+#include "handlers.h"
 
 #include "tell.bpf.h"
 #include "hook_process.bpf.h"

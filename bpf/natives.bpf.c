@@ -2,10 +2,7 @@
 /* Native functions, and what Erlang code tells through one (dyntrace). */
 #define FAMILY_natives
 #include "view.bpf.h"
-
-#include "view_owners.h"
-#include "view_nifs.h"
-#include "view_user.h"
+#include "handlers.h"
 
 #include "tell.bpf.h"
 #include "hook_nif.bpf.h"

@@ -2,11 +2,7 @@
 /* Ports, sockets among them, and callbacks of drivers. */
 #define FAMILY_ports
 #include "view.bpf.h"
-
-#include "view_owners.h"
-#include "view_drivers.h"
-#include "view_ports.h"
-#include "view_inet.h"
+#include "handlers.h"
 
 #include "tell.bpf.h"
 #include "hook_driver.bpf.h"

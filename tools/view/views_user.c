@@ -7,21 +7,9 @@
 
 #include "view_user.h"
 
-#include "../../bpf/view_owners.h"
-
-#include "../../bpf/view_dist.h"
-#include "../../bpf/view_drivers.h"
-#include "../../bpf/view_efile.h"
-#include "../../bpf/view_exits.h"
-#include "../../bpf/view_gc.h"
-#include "../../bpf/view_messages.h"
-#include "../../bpf/view_msglat.h"
-#include "../../bpf/view_nifs.h"
-#include "../../bpf/view_ports.h"
-#include "../../bpf/view_inet.h"
-#include "../../bpf/view_sched.h"
-#include "../../bpf/view_spawns.h"
-#include "../../bpf/view_user.h"
+/* of all views, of bpf/views.def */
+#define FAMILY_EVERY
+#include "handlers.h"
 
 #define CALL(view, family, probe)                                                                          \
     if (VIEW_ON(view))                                                                             \
