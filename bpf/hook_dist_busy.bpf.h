@@ -16,12 +16,12 @@ struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 4096);
     __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, __u64);
+    __type(key, hook_thread);
     __type(value, __u64);
 } sending SEC(".maps");
 
 struct hook_waiter {
-    __u64 vm;
+    hook_vm vm;
     __u64 pid; /* the term */
 };
 

@@ -92,7 +92,7 @@ int at_driver__ready_input(struct pt_regs *ctx)
 
 /* Callbacks that are not back yet: one may close the port, whose driver's `stop` is called in it. */
 struct hook_callback_key {
-    __u64 thread;
+    hook_thread thread;
     __u64 which;
 };
 

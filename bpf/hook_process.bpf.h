@@ -13,7 +13,7 @@ struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 4096);
     __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, __u64);
+    __type(key, hook_thread);
     __type(value, struct otp_call);
 } spawning SEC(".maps");
 
@@ -154,7 +154,7 @@ struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 4096);
     __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, __u64);
+    __type(key, hook_thread);
     __type(value, struct hook_collection);
 } collecting SEC(".maps");
 

@@ -3,6 +3,7 @@
 #include "common/fail.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -12,17 +13,17 @@
 #include "../../bpf/wire.h"
 #include "../../bpf/stacks.h"
 
-/*
- * Maps of what threads of stock emulators are in the middle of. A key begins with bpf_get_current_pid_tgid(), whose
- * upper half is the process.
- */
-static const char *const in_midst[] = {"spawning", "collecting", "efile_errnos", "calling_back",
-                                       "sending",  "fetching",   "in_native"};
-enum { NIN_MIDST = sizeof in_midst / sizeof *in_midst, KEYS_AT_ONCE = 256 };
+enum { KEYS_AT_ONCE = 256 };
 
-/* Maps of what processes of theirs wait for: a key is the VM and a number, a word each. */
-static const char *const of_waiters[] = {"waiting", "in_dirty"};
-enum { NOF_WAITERS = sizeof of_waiters / sizeof *of_waiters };
+/*
+ * Types that keys of maps of hooks are, or begin with (bpf/hook.bpf.h), and where the VM stands in them: the upper half
+ * of bpf_get_current_pid_tgid() is the process.
+ */
+static const struct {
+    const char *type;
+    size_t vm_at;
+} hook_keys[] = {{"hook_thread", sizeof(uint32_t)}, {"hook_vm", 0}};
+enum { NHOOK_KEYS = sizeof hook_keys / sizeof *hook_keys };
 
 bool vm_set_has(const struct vm_set *set, uint32_t vm)
 {
@@ -135,21 +136,37 @@ static int find_map(struct bpf_object *object, const char *name)
     return map && bpf_map__autocreate(map) ? bpf_map__fd(map) : -ENOENT;
 }
 
+/* The name of the type that the map's keys are, or begin with; "" when it has none. */
+static const char *key_type(const struct bpf_object *object, const struct bpf_map *map)
+{
+    const struct btf *btf = bpf_object__btf(object);
+    const struct btf_type *type = btf ? btf__type_by_id(btf, bpf_map__btf_key_type_id(map)) : NULL;
+
+    if (type && btf_is_struct(type) && btf_vlen(type))
+        type = btf__type_by_id(btf, btf_members(type)->type);
+    return type ? btf__name_by_offset(btf, type->name_off) : "";
+}
+
+/* From all maps of hooks, what is of these VMs; NULL: all. */
+static void drop_of_hooks(struct bpf_object *object, const struct vm_set *vms)
+{
+    struct bpf_map *map;
+
+    bpf_object__for_each_map(map, object)
+        for (size_t i = 0; bpf_map__autocreate(map) && i < NHOOK_KEYS; i++)
+            if (!strcmp(key_type(object, map), hook_keys[i].type))
+                vm_maps_drop_keys(bpf_map__fd(map), hook_keys[i].vm_at, vms);
+}
+
 void vm_maps_drop(struct bpf_object *object, const struct vm_set *vms)
 {
-    for (size_t i = 0; i < NIN_MIDST; i++)
-        vm_maps_drop_keys(find_map(object, in_midst[i]), sizeof(uint32_t), vms);
-    for (size_t i = 0; i < NOF_WAITERS; i++)
-        vm_maps_drop_keys(find_map(object, of_waiters[i]), 0, vms);
+    drop_of_hooks(object, vms);
     vm_maps_drop_keys(find_map(object, "efile_threads"), offsetof(struct stacks_thread_key, vm), vms);
 }
 
 void vm_maps_miss(struct bpf_object *object)
 {
-    for (size_t i = 0; i < NIN_MIDST; i++)
-        vm_maps_clear(object, in_midst[i]);
-    for (size_t i = 0; i < NOF_WAITERS; i++)
-        vm_maps_clear(object, of_waiters[i]);
+    drop_of_hooks(object, NULL);
 }
 
 void vm_maps_clear(struct bpf_object *object, const char *map)
