@@ -6,7 +6,12 @@
 BUILD=$1 BEAMS=$2
 snoop=${3:-$BUILD/erlsnoop}
 export ERLSNOOP_BUDGET=off # a trap that qemu interprets is dear
-more="ports inet drivers dist nifs" views="spawns msglat gc sched exits messages efile"
+# Views that some event of an erl, by hooks, or of an erlvm is for: those of processes and files, and the others.
+def=$(dirname "$0")/../../bpf/views.def
+rows() { sed -nE "s/^VIEW\((\w+), ($1),.*/\1/p" "$def"; }
+hooked() { for view; do grep -qE "^ON\($view, \w+, (ANY|HOOKS)," "$def" && echo "$view"; done | xargs; }
+most="msg_sched|efile_latency"
+views=$(rows "$most" | xargs) more=$(rows '\w+' | grep -vwE "$(rows "$most" | xargs | tr ' ' '|')" | xargs)
 
 # say NAME STATUS PATTERN: whether `out` has what the command should tell.
 say() {
@@ -57,8 +62,8 @@ erl -noinput +S 1 $node -sname peer@localhost -eval 'file:write_file("peer_up", 
 peer=$!
 for _ in $(seq 600); do [ -e peer_up ] && break; sleep .2; done
 start erl -noinput +S 1 -pa "$BEAMS"
-run_views erl "$views" -p $vm
-run_views erl "$more" -p $vm
+run_views erl "$(hooked $views)" -p $vm
+run_views erl "$(hooked $more)" -p $vm
 run "stacks erl" kernel_target:spin/1 stacks -p $vm 4 1
 run "stacks --event send erl" kernel_target:loop/2 stacks --event send -p $vm 4 1
 run "stacks --off-cpu erl" kernel_target:loop/2 stacks --off-cpu -p $vm 4 1
@@ -69,9 +74,9 @@ if ! "$BUILD/erlvm" -quick -s erlang halt > out 2>&1 && grep -q "^erlvm: the lib
 	exit
 fi
 start "$BUILD/erlvm" -noinput +S 1 -pa "$BEAMS"
-run_views "erlvm by pages" "$views $more user" -p $vm
+run_views "erlvm by pages" "$views $more" -p $vm
 run_views "erlvm by notes" "$views" -p $vm --source notes
-run_views "erlvm by notes" "$more user" -p $vm --source notes
+run_views "erlvm by notes" "$more" -p $vm --source notes
 run "stacks erlvm" kernel_target:spin/1 stacks -p $vm 4 1
 run "stacks --event send erlvm" kernel_target:loop/2 stacks --event send -p $vm 4 1
 run "stacks --off-cpu erlvm" kernel_target:loop/2 stacks --off-cpu -p $vm 4 1

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support.h"
+#include "view/views.h"
 
 static const struct {
     const char *line, *says;
@@ -62,10 +63,10 @@ static const struct {
     {"watch spawns, -a", "cannot ask ''", 2},
     {"watch owners -a", "cannot ask 'owners'", 2},
     {"watch spawns,spawns -a", "spawns is named twice", 2},
-    {"watch spawns,exits -a --slower 5ms", "--slower is for msglat, gc, sched, efile, nifs, drivers; none of these is asked", 2},
+    {"watch spawns,exits -a --slower 5ms", "--slower is for msglat, gc", 2},
     {"watch spawns -a --top 3", "--top is for efile; none of these is asked", 2},
     {"spawns -a --slower 5ms", "--slower is for msglat", 2},
-    {"messages -a --events", "--events is for spawns, msglat, gc, sched, exits, efile, ports, nifs, user, drivers, dist; none", 2},
+    {"messages -a --events", "--events is for spawns, msglat", 2},
     {"watch messages,inet -a --events", "--events is for spawns", 2},
     {"report f messages --events", "--events is for spawns", 2},
     {"watch spawns -a --slower", "value is missing", 2},
@@ -227,14 +228,40 @@ START_TEST(test_options_perf_events_count_the_same)
 }
 END_TEST
 
+static const char *const help_lines[] = {
+#define CMD(name, text) #name " -h",
+#include "cmd/cmds.def"
+    "-h", "--help", "doctor --help", "help gc", "help help"};
+
+/* Which views have an option is told where it is refused, in the order of bpf/views.def. */
+START_TEST(test_options_refused_tell_who_has_them)
+{
+    static const char slower[] = ""
+#define FILTER(view, filter, unit, text) #view ", "
+#include "../../bpf/views.def"
+        ;
+    static const enum view_id tell[] = {
+#define EVENT(view, event, json) VIEW_##view,
+#include "../../bpf/views.def"
+    };
+    char events[VIEWS_NAMES_BYTES] = "", said[2 * VIEWS_NAMES_BYTES + 128];
+    const struct support_run *r;
+
+    for (size_t i = 0; i < sizeof tell / sizeof *tell; i++)
+        if (!i || tell[i] != tell[i - 1])
+            snprintf(events + strlen(events), sizeof events - strlen(events), "%s, ", views[tell[i]].name);
+    snprintf(said, sizeof said, "--slower is for %.*s; none of these is asked", (int)strlen(slower) - 2, slower);
+    r = support_run("$ERLSNOOP watch spawns,exits -a --slower 5ms");
+    ck_assert_msg(strstr(r->err, said) != NULL, "%s: %s", said, r->err);
+    snprintf(said, sizeof said, "--events is for %.*s; none of these is asked", (int)strlen(events) - 2, events);
+    r = support_run("$ERLSNOOP messages -a --events");
+    ck_assert_msg(strstr(r->err, said) != NULL, "%s: %s", said, r->err);
+}
+END_TEST
+
 START_TEST(test_options_help_is_status_0)
 {
-    static const char *const lines[] = {"-h",        "--help",    "list -h",  "doctor --help", "spawns -h",
-                                        "msglat -h", "gc -h",     "sched -h", "exits -h",      "messages -h",
-                                        "efile -h",  "ports -h",  "nifs -h", "user -h", "inet -h", "drivers -h",
-                                        "dist -h",  "watch -h",  "serve -h", "stacks -h",     "trace -h",
-                                        "report -h",  "help gc", "help help"};
-    const struct support_run *r = support_run("$ERLSNOOP %s", lines[_i]);
+    const struct support_run *r = support_run("$ERLSNOOP %s", help_lines[_i]);
 
     ck_assert_int_eq(r->status, 0);
     ck_assert(strstr(r->out, "Usage: erlsnoop") == r->out);
@@ -357,7 +384,8 @@ Suite *options_suite(void)
     tcase_add_test(lines, test_options_missing_right_says_what_to_do);
     tcase_add_test(lines, test_options_kernel_without_uprobes_says_so);
     tcase_add_test(lines, test_options_perf_events_count_the_same);
-    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 24);
+    tcase_add_test(lines, test_options_refused_tell_who_has_them);
+    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, sizeof help_lines / sizeof *help_lines);
     tcase_add_test(lines, test_options_version_is_that_of_erlvm);
     tcase_add_test(lines, test_options_messages_fit_a_terminal);
     tcase_add_test(lines, test_options_watch_help_has_those_of_views);

@@ -12,64 +12,36 @@
 #include "view/views.h"
 
 static const struct {
-    const char *command, *fires;
-} runs[] = {
-    {"spawns --events", "'process__spawn=7||a:f/1' 'process__spawn=1|<0.7.0>|b:f/1' 'process__exit=5||killed' process__exit=1 'process__exit=9||normal'"},
-    {"msglat --events", "'process__spawn=1|<0.0.0>|a:f/1' 'message__waited=3|<0.%d.0>|1500|7' 'message__send=7||<0.%d.0>' 'process__scheduled=4|<0.%d.0>|a:f/1' 'process__scheduled=6|<0.%d.0>|b:g/2' message__send=2"},
-    {"gc --events", "'process__spawn=3|<0.%d.0>|a:f/1' process__spawn=1 'gc_minor__start=5|<0.%d.0>' 'gc_minor__end=5|<0.%d.0>|1000' gc_major__start=2 gc_major__end=3"},
-    {"sched --events", "'process__spawn=3|<0.%d.0>|a:f/1' 'process__scheduled=3|<0.%d.0>' 'process__exit=2|<0.%d.0>|x' 'process__unscheduled=4|<0.%d.0>'"},
-    {"exits --events", "'process__spawn=3|<0.%d.0>|a:f/1' 'process__exit=2|<0.1%d.0>|normal' 'process__exit=2|<0.2%d.0>|{shutdown,x}' "
-                       "'process__exit=2|<0.3%d.0>|{normal,x}' 'process__exit=3|<0.%d.0>|{bad,1}' process__exit_signal=5 "
-                       "'process__exit_signal=3|<0.1.0>|<0.2.0>|kill'"},
-    {"messages", "'process__spawn=3|<0.%d.0>|a:f/1' 'message__send=5||<0.%d.0>|23' 'message__queued=3|<0.%d.0>|23|7' message__receive=2"},
-    {"efile --events --top 6", /* all; which place the one OPEN has among them is not told */
-     "'efile_drv__entry=5|1|%d|tag|12|/tmp/old|/tmp/new|0|0|0|0|#Port<0.7>' 'efile_drv__int_entry=5|1|%d|12' "
-     "'efile_drv__int_return=5|1|%d|12' 'efile_drv__return=5|1|%d|tag|12|0|2' "
-     "'efile_drv__entry=1|2|%d||1|/no' 'efile_drv__return=1|2|%d||1|1|0' 'efile_drv__return=2|3|%d||1|1|0'"},
-    {"ports --events",
-     "'process__spawn=1|<0.7.0>|a:f/1' 'port__open=5|<0.7.0>|cat|#Port<0.%d>' 'port__command=5|<0.7.0>|#Port<0.%d>|cat|command' "
-     "'driver__output=5|<0.7.0>|#Port<0.%d>|cat|23' 'driver__outputv=3|<0.8.0>|#Port<0.77>|tcp_inet|1000' 'port__command=3|<0.7.0>|#Port<0.1>|cat|connect' "
-     "'port__control=7|<0.8.0>|#Port<0.77>|tcp_inet|8' 'driver__ready_input=3|<0.7.0>|#Port<0.2>|cat' 'port__busy=2|#Port<0.%d>' "
-     "'port__busy=1|#Port<0.99>' 'port__not_busy=3|#Port<0.%d>' 'port__not_busy=1|#Port<0.99>' 'port__exit=3|<0.7.0>|#Port<0.%d>|cat|normal' "
-     "'port__exit=2|<0.8.0>|#Port<0.77>|tcp_inet|epipe'"},
-    {"nifs --events", "'nif__entry=5|<0.%d.0>|a:n/1' 'nif__return=3|<0.%d.0>|a:n/1' 'nif__return=1|<0.3.0>|a:n/1' 'process__exit=1|<0.4.0>|normal' "
-                      "'nif__return=2|<0.4.0>|a:n/1'"},
-    {"user --events", "'process__spawn=1|<0.7.0>|a:f/1' 'user_trace__i4s4=23|<0.7.0>|red|%d|-1|2|3|alpha||c|' 'user_trace__i4s4=3|<0.8.0>||-7|0|0|0||' "
-                      "'user_trace__s1=2|alpha' 'user_trace__s1=1|beta'"},
-    {"inet", "'port__open=5|<0.7.0>|tcp_inet|#Port<0.%d>' 'port__open=3|<0.7.0>|cat|#Port<0.9>' 'port__open=1|<0.7.0>|sctp_inet|#Port<0.10>' "
-             "'port__control=3|<0.7.0>|#Port<0.1>|tcp_inet|0x03f1a303' 'port__control=2|<0.7.0>|#Port<0.1>|tcp_inet|0x03f1a31a' "
-             "'port__control=7|<0.8.0>|#Port<0.2>|udp_inet|0x03f1a33c' 'port__control=7|<0.8.0>|#Port<0.2>|cat|0x03f1a33c' "
-             "'port__command=11|<0.7.0>|#Port<0.2>|udp_inet|command' 'driver__outputv=11|<0.7.0>|#Port<0.1>|tcp_inet|1000' "
-             "'driver__output=2|<0.7.0>|#Port<0.1>|tcp_inet2|1000' 'driver__ready_input=3|<0.7.0>|#Port<0.2>|udp_inet' "
-             "'port__exit=3|<0.7.0>|#Port<0.1>|tcp_inet|normal' 'port__exit=2|<0.8.0>|#Port<0.2>|udp_inet|{einval,1}'"},
-    {"dist --events",
-     "'process__spawn=1|<0.7.0>|a:f/1' 'dist__monitor=1|a@h|nodeup|b@h|visible|[]' 'dist__monitor=1|a@h|nodeup|c@h|hidden|[]' "
-     "'dist__outputv=23|a@h|#Port<0.5>|b@h|1000' 'dist__outputv=7|a@h|#Port<0.6>|c@h|10' 'dist__input=11|a@h|#Port<0.5>|b@h|300' "
-     "'dist__port_busy=2|a@h|#Port<0.5>|b@h|<0.7.0>' 'dist__port_busy=1|a@h|#Port<0.5>|b@h|<0.8.0>' "
-     "'dist__port_busy=1|a@h|#Port<0.6>|c@h|<0.9.0>' 'dist__port_not_busy=2|a@h|#Port<0.5>|b@h' "
-     "'process__port_unblocked=2|<0.7.0>|#Port<0.5>' 'process__port_unblocked=1|<0.8.0>|#Port<0.5>' "
-     "'process__exit=1|<0.9.0>|normal' 'process__port_unblocked=1|<0.9.0>|#Port<0.6>' "
-     "'dist__monitor=1|a@h|nodedown|c@h|hidden|connection_closed' 'dist__monitor=1|a@h|nodeupp|c@h|hidden|[]'"},
-    {"drivers --events",
-     "'driver__return=2|a_long_driver|#Port<0.9>|a_callback_of_a_long_name|100' " /* first: it says how wide the column is */
-     "'driver__return=7|tcp_inet|#Port<0.1>|outputv|2000' 'driver__return=3|tcp_inet|#Port<0.%d>|ready_input|500' "
-     "'driver__return=1|efile|undefined|init|1000000'"},
+    const char *view, *options, *fires;
+} runs[VIEW_COUNT] = {
+#define WORKLOAD(view, options, fires) [VIEW_##view] = {#view, options, fires},
+#include "workloads.def"
 };
+
+/* A row of workloads.def for each view but helpers. */
+START_TEST(test_views_have_a_workload)
+{
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        ck_assert_msg(!views[v].text == !runs[v].view, "%s", views[v].name);
+}
+END_TEST
 
 /* UPDATE_GOLDEN=1 writes the files anew. */
 START_TEST(test_views_print_what_the_golden_files_have)
 {
+    if (!runs[_i].view)
+        return;
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "ask() { rm -f go; $EMITTER -w go \"${fires[@]}\" > counts & p=$!; runs $p emitter; $ERLSNOOP %s $1 -p $p > told 2> said & e=$!; attached $e\n"
+        "ask() { rm -f go; $EMITTER -w go \"${fires[@]}\" > counts & p=$!; runs $p emitter; $ERLSNOOP %s %s $1 -p $p > told 2> said & e=$!; attached $e\n"
         "touch go; wait $e; }; fires=(%s)\n"
         "ask; sed -E \"/ [.][.] /d; /^ +[.]{3}$/d; /^[0-9:.]+ .* -     OPEN/d; s,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; s, +[0-9.]+ (ns|us|ms|s)\\\\b,  T,g; s, +[0-9]+[.][0-9]( |$),  R\\1,g; "
         "s, +$p( +[<a-z{(]), V\\\\1,\" told > now.txt\n"
         "ask --json; sed -E '/\"efile_slowest\".*OPEN/d; s,\"(time|began)\":\"[^\"]*\",\"\\1\":T,g; s,(_per_s\":)[0-9.]+,\\1R,g; "
         "s,((_|\")[a-z0-9_]+_ns\":)[0-9]+,\\1T,g; s,\"vm\":[0-9]+,\"vm\":V,; s,\"slots\":.*,\"slots\":[]},' told > now.json\n"
-        "cd $SOURCE/tests/tools/golden; v=%.*s; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.txt $v.txt; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.json $v.json\n"
+        "cd $SOURCE/tests/tools/golden; v=%s; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.txt $v.txt; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.json $v.json\n"
         "diff $v.txt $OLDPWD/now.txt && diff $v.json $OLDPWD/now.json",
-        runs[_i].command, runs[_i].fires, (int)strcspn(runs[_i].command, " "), runs[_i].command);
+        runs[_i].view, runs[_i].options, runs[_i].fires, runs[_i].view);
 
     ck_assert_str_eq(r->out, "");
     ck_assert_int_eq(r->status, 0);
@@ -350,6 +322,7 @@ Suite *views_suite(void)
     Suite *suite = suite_create("views");
     TCase *rows = tcase_create("rows"), *live = tcase_create("live");
 
+    tcase_add_test(rows, test_views_have_a_workload);
     tcase_add_test(rows, test_views_name_probes_and_arguments_that_there_are);
     tcase_add_test(rows, test_views_with_state_are_told_of_exits);
     tcase_add_test(rows, test_views_reference_has_every_column);
@@ -357,7 +330,7 @@ Suite *views_suite(void)
     tcase_add_test(rows, test_views_tables_fit_a_line_of_80);
     suite_add_tcase(suite, rows);
     tcase_set_timeout(live, 60);
-    tcase_add_loop_test(live, test_views_print_what_the_golden_files_have, 0, sizeof runs / sizeof *runs);
+    tcase_add_loop_test(live, test_views_print_what_the_golden_files_have, 0, VIEW_COUNT);
     tcase_add_test(live, test_views_watch_asks_two_with_one_link_a_probe);
     tcase_add_test(live, test_views_watch_keeps_the_order_asked_for);
     tcase_add_test(live, test_views_know_names_that_another_watcher_was_told);

@@ -49,7 +49,10 @@ static int set_slower(void *ctx, const char *value)
 
 static const struct options_extra extras[] = {
     {"views", "VIEWS",
-     "with commas (all but nifs):"
+     "with commas (all but"
+#define COSTLY(view) " " #view
+#include "../../bpf/views.def"
+     "):"
 #define VIEW(view, family, text, what) " " #view
 #include "../../bpf/views.def"
      , set_views, false},
