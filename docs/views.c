@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Rows in the order of the file; what belongs to a view or a table follows it. */
-enum kind { ROW_VIEW, ROW_ON, ROW_TABLE, ROW_COL, ROW_HISTOGRAM, ROW_EVENT, ROW_ATTR, ROW_SLOWEST, ROW_FILTER };
+enum kind { ROW_VIEW, ROW_ADVICE, ROW_ON, ROW_TABLE, ROW_COL, ROW_HISTOGRAM, ROW_EVENT, ROW_ATTR, ROW_SLOWEST, ROW_FILTER };
 
 struct row {
 	enum kind kind;
@@ -14,12 +14,13 @@ struct row {
 static const struct row rows[] = {
 #define VIEW(view, family, text, what) { ROW_VIEW, #view, what, NULL, NULL, NULL },
 #define HELPER(view, family) { ROW_VIEW, #view, NULL, NULL, NULL, NULL },
+#define ADVICE(view, words, symptom) { ROW_ADVICE, #view, symptom, NULL, NULL, NULL },
 #define ON(view, probe, source, args) { ROW_ON, #probe, args, NULL, #source, NULL },
 #define TABLE(view, table, json, title, key, size, top) { ROW_TABLE, json, title, NULL, #key, NULL },
 #define COL(view, table, key, kind, of, unit, head, width, text) { ROW_COL, #key, text, head, #kind, #unit },
 #define HISTOGRAM(view, table, of, json, title) { ROW_HISTOGRAM, json, title, NULL, NULL, NULL },
 #define EVENT(view, event, json) { ROW_EVENT, json, NULL, NULL, NULL, NULL },
-#define ATTR(view, event, key, kind, texts, head, width) { ROW_ATTR, #key, NULL, head, #kind, #kind },
+#define ATTR(view, event, key, kind, texts, head, width) { ROW_ATTR, #key, #texts, head, #kind, #kind },
 #define SLOWEST(view, event, json, title, by, most, shown) { ROW_SLOWEST, json, title, NULL, NULL, NULL },
 #define SLOW(view, event, key, kind, of, head, width) { ROW_ATTR, #key, NULL, head, #kind, #kind },
 #define FILTER(view, filter, unit, text) { ROW_FILTER, #filter, text, NULL, NULL, #unit },
@@ -63,7 +64,8 @@ static void print_row(const struct row *r)
 	static const char *table;
 
 	switch (r->kind) {
-	case ROW_VIEW: printf("\n## erlsnoop %s\n%s\n\nTold of:", r->name, r->text); break;
+	case ROW_VIEW: printf("\n## erlsnoop %s\n%s\n", r->name, r->text); break;
+	case ROW_ADVICE: printf("\nFor when %s.\n\nTold of:", r->text); break;
 	case ROW_ON:
 		printf(" `%s`%s", r->name, strcmp(r->type, "NOTES") == 0 ? " (from notes)" : strcmp(r->type, "TRAPS") == 0 ? " (from notes, not from pages)" : strcmp(r->type, "HOOKS") == 0 ? " (from hooks)" : "");
 		break;
@@ -79,7 +81,10 @@ static void print_row(const struct row *r)
 	case ROW_EVENT: printf("\n### %s (`--events`)\n| column | JSON |\n|---|---|\n", r->name); break;
 	case ROW_SLOWEST: printf("\n### %s (`--top N`)\n%s. Records of --events.\n\n| column | JSON |\n|---|---|\n",
 				 r->name, r->text); break;
-	case ROW_ATTR: printf("| %s | %s%s |\n", r->head, r->name, suffix(r)); break;
+	case ROW_ATTR:
+		printf("| %s | %s%s%s%s |\n", r->head, r->name, suffix(r), strcmp(r->type, "LABEL") == 0 ? ": one of " : "",
+		       strcmp(r->type, "LABEL") == 0 ? r->text : "");
+		break;
 	case ROW_FILTER: printf("\n`--%s TIME`: %s.\n", r->name, r->text); break;
 	}
 }

@@ -24,9 +24,9 @@ static const struct {
 };
 
 static const struct {
-    const char *word, *name;
+    const char *words, *name;
 } alike[] = {
-#define ALIKE(word, name) {#word, #name},
+#define ALIKE(words, name) {words, #name},
 #include "cmd/cmds.def"
 };
 
@@ -55,6 +55,17 @@ static int run_command(int argc, char **argv)
     return NO_COMMAND;
 }
 
+/* Whether the word is one of those, which have spaces between. */
+static bool is_one_of(const char *word, const char *words)
+{
+    for (size_t length; *words; words += length + strspn(words + length, " ")) {
+        length = strcspn(words, " ");
+        if (strlen(word) == length && !strncmp(word, words, length))
+            return true;
+    }
+    return false;
+}
+
 /* The subcommand that was meant, or NULL. */
 static const char *guess(const char *word)
 {
@@ -62,7 +73,7 @@ static const char *guess(const char *word)
     const char *meant = NULL;
 
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
-        if (!strcmp(word, alike[i].word))
+        if (is_one_of(word, alike[i].words))
             return alike[i].name;
     for (int i = 0; i < NCOMMANDS; i++)
         if (nearest_is(word, commands[i].name, &best))

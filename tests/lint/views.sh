@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Holds bpf/views.def against what its rows name: probes and their arguments (vm/probes.def), the functions of stock emulators that stand for
-# them (tools/target/providers.def, bpf/hook.bpf.h), handlers (bpf/view_<view>.h), both places where those are built, and the manual.
+# them (tools/target/providers.def, bpf/hook.bpf.h), handlers (bpf/view_<view>.h), the family that builds those, and what leads to a view.
 cd "$(dirname "$0")/../.." || exit 1
 status=0
 fail() { echo "lint: $*"; status=1; }
@@ -36,8 +36,8 @@ while IFS=', ' read -r view family; do
 	has "^ON\($view," bpf/views.def || fail "bpf/views.def: $view is told of nothing"
 done < <(sed -nE 's/^(VIEW|HELPER)\((\w+, \w+).*/\2/p' bpf/views.def)
 
-# The types of JSON lines: the first word in quotes of a row.
-while read -r type; do
-	has "^\|.*\`$type\`" docs/erlsnoop.md || fail "docs/erlsnoop.md: its table of JSON has no $type (bpf/views.def)"
-done < <(sed -nE 's/^(TABLE|HISTOGRAM|EVENT|SLOWEST)\([^"]*"([a-z0-9_]+)".*/\2/p' bpf/views.def)
+# What leads to each view.
+while read -r view; do
+	has "^ADVICE\($view," bpf/views.def || fail "bpf/views.def: nothing leads to $view (ADVICE)"
+done < <(sed -nE 's/^VIEW\((\w+),.*/\1/p' bpf/views.def)
 exit $status
