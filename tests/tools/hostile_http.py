@@ -6,6 +6,7 @@ Asks a server at ADDRESS:PORT what no scraper would, and holds that it answers s
 hostile_http.py ADDRESS:PORT. Prints what is wrong, a line each, and ends with status 1 if anything is.
 """
 import concurrent.futures
+import itertools
 import random
 import socket
 import sys
@@ -58,10 +59,10 @@ def connect(source="127.0.0.1"):
     return socket.create_connection((HOST, int(PORT)), timeout=PATIENCE_S, source_address=(source, 0))
 
 
-def ask(data):
+def ask(data, source="127.0.0.1"):
     """The answer, until the server closes: it serves one request a connection."""
     got = b""
-    with connect() as s:
+    with connect(source) as s:
         try:
             s.sendall(data)
             s.shutdown(socket.SHUT_WR)
@@ -76,9 +77,12 @@ def ask(data):
 
 
 def ask_all(asked):
-    """Several at a time: what is no request keeps its connection until the server gives it up."""
+    """
+    Several at a time: what is no request keeps its connection until the server gives it up. Each client has few at a
+    time: of one with many, the server ends the oldest, whatever they ask.
+    """
     with concurrent.futures.ThreadPoolExecutor(32) as pool:
-        return list(pool.map(ask, asked))
+        return list(pool.map(ask, asked, itertools.cycle("127.0.2.%d" % i for i in range(1, 17))))
 
 
 def check_cases():
