@@ -14,7 +14,6 @@
 #include "data/map.h"
 #include "exec/exec.h"
 #include "proc/process_gc.h"
-#include "proc/process_life.h"
 #include "layout.h"
 #include "proc/registry.h"
 #include "proc/saved_calls.h"

@@ -17,7 +17,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "proc/batch.h"
-#include "proc/micro.h"
+#include "proc/micro_threads.h"
 #include "proc/sched_job.h"
 #include "proc/sched_poll.h"
 

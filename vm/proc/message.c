@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) bool push_watched(Process *to, Term
 	if (is_message) {
 		__atomic_store_n(&to->in_length, to->in_length + 1, __ATOMIC_RELAXED);
 		if (tells)
-			probe_message__queued(to, s, words, sent);
+			probe_message__queued(to, s->token, words, sent);
 		if (watched && s->stamp != SIGNAL_NO_STAMP)
 			stamp(to, state, s, sent);
 	}
@@ -522,9 +522,9 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 		move_markers(p->markers, &s->next, at);
 	set_length(p, p->msg_length - 1);
 	if (watched && PROBE_ON(message__receive))
-		probe_message__receive(p, s, told_words(s));
+		probe_message__receive(p, s->token, told_words(s));
 	if (watched && s->stamp == SIGNAL_STAMPED && PROBE_ON(message__waited))
-		probe_message__waited(p, signal_stamp(s));
+		probe_message__waited(p, signal_stamp(s)->ticks, signal_stamp(s)->queue_len);
 	if (unlikely(p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL)) {
 		seq_token_receive(p, s->token);
 		if (s->token != NIL && trace_hooks.seq_received != NULL)

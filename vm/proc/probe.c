@@ -10,7 +10,6 @@
 #include "data/print.h"
 #include "proc/initial_call.h"
 #include "proc/probe_tell.h"
-#include "proc/process_life.h"
 #include "proc/sched.h"
 #include "term/node.h"
 #include "proc/seq_token.h"
@@ -287,44 +286,44 @@ PROBE_COLD void probe_dist__monitor(Term what, Term node, Term type, Term reason
 		   reason != TERM_NONE ? reason : NIL);
 }
 
-static PROBE_COLD void tell_queued(Process *to, const struct signal *s, size_t words, uint64_t sent, uint32_t length)
+static PROBE_COLD void tell_queued(Process *to, Term token, size_t words, uint64_t sent, uint32_t length)
 {
-	struct seq_token_numbers n = seq_token_numbers(s->token);
+	struct seq_token_numbers n = seq_token_numbers(token);
 
 	PROBE_TELL_WITH(message__queued, sent != 0 ? batch_begin_at(sent) : batch_begin(), (void)0, to->id, words,
 			length, n.label, n.previous, n.current);
 }
 
-PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, size_t words, uint64_t sent)
+PROBE_COLD void probe_message__queued(Process *to, Term token, size_t words, uint64_t sent)
 {
 	uint32_t length = to->in_length + __atomic_load_n(&to->msg_length, __ATOMIC_RELAXED);
 
-	if (unlikely(s->token != NIL || !PROBE_BATCHES_ONLY(message__queued) ||
+	if (unlikely(token != NIL || !PROBE_BATCHES_ONLY(message__queued) ||
 		     !batch_tell(BATCH_message__queued, sent, batch_identity_local(to->id), words, length)))
-		tell_queued(to, s, words, sent, length);
+		tell_queued(to, token, words, sent, length);
 }
 
-static PROBE_COLD void tell_receive(Process *p, const struct signal *s, size_t words, uint32_t length)
+static PROBE_COLD void tell_receive(Process *p, Term token, size_t words, uint32_t length)
 {
-	struct seq_token_numbers n = seq_token_numbers(s->token);
+	struct seq_token_numbers n = seq_token_numbers(token);
 
 	PROBE_TELL(message__receive, p->id, words, length, n.label, n.previous, n.current);
 }
 
-PROBE_COLD void probe_message__receive(Process *p, const struct signal *s, size_t words)
+PROBE_COLD void probe_message__receive(Process *p, Term token, size_t words)
 {
 	uint32_t length = __atomic_load_n(&p->in_length, __ATOMIC_RELAXED) + p->msg_length;
 
-	if (unlikely(s->token != NIL || !PROBE_BATCHES_ONLY(message__receive) ||
+	if (unlikely(token != NIL || !PROBE_BATCHES_ONLY(message__receive) ||
 		     !batch_tell(BATCH_message__receive, ticks_counter(), batch_identity_local(p->id), words, length)))
-		tell_receive(p, s, words, length);
+		tell_receive(p, token, words, length);
 }
 
-PROBE_COLD void probe_message__waited(Process *p, const struct signal_stamp *stamp)
+PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t queue_len)
 {
-	uint64_t now = ticks_now(), waited = now > stamp->ticks ? ticks_to_ns(now - stamp->ticks) : 0;
+	uint64_t now = ticks_now(), waited = now > sent_ticks ? ticks_to_ns(now - sent_ticks) : 0;
 
-	PROBE_TELL_WITH(message__waited, batch_begin_at(now), (void)0, p->id, (int64_t)waited, stamp->queue_len);
+	PROBE_TELL_WITH(message__waited, batch_begin_at(now), (void)0, p->id, (int64_t)waited, queue_len);
 }
 
 /* ---- memory */

@@ -5,7 +5,7 @@
 #define VM_PROC_PROBE_H
 
 #include "proc/batch.h"
-#include "proc/message.h"
+#include "proc/process.h"
 #include "usdt.h"
 
 /* Wired by exec: the function that code belongs to. False when `at` is in none. stays: `at` is that function's until
@@ -38,9 +38,9 @@ PROBE_COLD void probe_process__heap_shrink(Process *p, size_t old_words, size_t 
 PROBE_COLD uint64_t probe_message__send(Process *from, Term to, size_t words, Term token, bool runs);
 /* signals_lock of `to` held; s is about to be queued. sent: what probe_message__send returned, the moment of both; 0:
  * it was not told. */
-PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, size_t words, uint64_t sent);
-PROBE_COLD void probe_message__receive(Process *p, const struct signal *s, size_t words);
-PROBE_COLD void probe_message__waited(Process *p, const struct signal_stamp *stamp);
+PROBE_COLD void probe_message__queued(Process *to, Term token, size_t words, uint64_t sent);
+PROBE_COLD void probe_message__receive(Process *p, Term token, size_t words);
+PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t queue_len);
 
 /* type: visible, hidden; reason: TERM_NONE, nothing to tell. */
 PROBE_COLD void probe_dist__monitor(Term what, Term node, Term type, Term reason);

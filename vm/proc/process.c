@@ -20,6 +20,8 @@ static struct {
 	_Atomic size_t used; /* slots below may be taken */
 } table;
 
+const Inst *process_start_code;
+
 void process_table_init(size_t limit)
 {
 	lock_init(&table.lock, LOCK_proc_table);

@@ -146,6 +146,9 @@ enum { PROCESS_ROOTS = 6 };
 
 typedef struct process Process;
 
+/* Where a new process begins: x[0..2] hold module, function, arguments. Wired by exec before the first spawn. */
+extern const Inst *process_start_code;
+
 void process_table_init(size_t limit);
 
 /* p runs here; others may ask at any time. */

@@ -29,8 +29,6 @@ static struct {
 	size_t hook_count;
 } ends;
 
-const Inst *process_start_code;
-
 /* ---- birth */
 
 static void init_heap(Process *p, Term args, size_t words, const struct spawn_options *o)

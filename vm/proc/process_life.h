@@ -30,9 +30,6 @@ struct spawn_options {
  * Fails: TERM_NONE when the table is full (system_limit). */
 Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o, Term *monitor_ref);
 
-/* Where a new process begins: x[0..2] hold module, function, arguments. Wired by exec before the first spawn. */
-extern const Inst *process_start_code;
-
 /* Ends p, which runs here: reason in exc_reason. Sends exit signals and 'DOWN's, drops its names, timers and tables, fires process__exit.
  * Afterwards p is not to be touched. */
 void process_exit(Process *p, Term reason);

@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "proc/batch.h"
-#include "proc/exc.h"
 #include "proc/micro.h"
 #include "proc/sched.h"
 #include "proc/sched_job.h"

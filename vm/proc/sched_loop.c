@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "proc/batch.h"
-#include "proc/micro.h"
+#include "proc/micro_threads.h"
 #include "proc/os_signal.h"
 #include "proc/progress.h"
 #include "proc/sched_job.h"
@@ -16,7 +16,7 @@
 #include "proc/sched_world.h"
 #include "proc/slice_clock.h"
 #include "proc/tidy.h"
-#include "proc/timer.h"
+#include "proc/timer_message.h"
 #include "proc/tracee.h"
 #include "proc/worker.h"
 
@@ -150,6 +150,8 @@ void sched_init(unsigned count, unsigned online)
 	slice_clock_init();
 	tidy_init();
 	micro_init(count);
+	micro_threads_init();
+	timer_message_init();
 	progress_init();
 	sched_make(count, online);
 	sched_world_init();

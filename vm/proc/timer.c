@@ -9,9 +9,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "heap/copy.h"
-#include "proc/message.h"
-#include "proc/registry.h"
 #include "proc/sched.h"
 
 enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, REMAINDERS = 256, NS_PER_MS = 1000000 };
@@ -55,6 +52,8 @@ struct timer_wheel {
 	_Atomic uint32_t remainders[REMAINDERS]; /* timers by their numbers' remainders: changed under the lock, read without */
 	unsigned sched;
 };
+
+struct timer_signals timer_signals;
 
 static struct {
 	struct timer_wheel *all[1024];
@@ -372,17 +371,10 @@ static void take_slot(struct timer_wheel *w, unsigned level, unsigned slot, stru
 
 static void fire(struct timer *t)
 {
-	Term to;
-
-	if (t->kind == TIMER_CALL) {
+	if (t->kind == TIMER_CALL)
 		t->fire(t->arg);
-	} else {
-		to = term_is_atom(t->to) ? registry_whereis(t->to) : t->to;
-		if (term_is_local_pid(to))
-			signal_send(to, t->message);
-		else
-			signal_free(t->message);
-	}
+	else
+		timer_signals.send(t->to, t->message);
 	mem_free_as(MEM_PROCESS, t);
 }
 
@@ -541,36 +533,6 @@ bool timer_cancel_call(uint64_t number)
 	return t != NULL;
 }
 
-/* {timeout, Ref, Message} or Message. It may outlive literals. */
-static struct signal *make_message(Term ref, Term message, bool wrap)
-{
-	size_t words = copy_flat_size_words(message);
-	struct signal *s = signal_new_words(SIG_MESSAGE, words + (wrap ? 4 + REF_WORDS : 0), 0);
-	Term *top = s->fragment->words;
-
-	s->words = s->fragment->used_words;
-	s->term = copy_term_whole(message, &top, &s->fragment->off_heap);
-	if (wrap) {
-		top[0] = HEADER(3, SUB_TUPLE);
-		top[1] = am_timeout;
-		top[2] = copy_term(ref, &(Term *){ top + 4 }, &s->fragment->off_heap);
-		top[3] = s->term;
-		s->term = term_from_boxed(top);
-	}
-	return s;
-}
-
-/* Either it learns of the timer before it ends, or the timer that it is dead. */
-static void note_receiver(Term to)
-{
-	Process *p = process_find(to);
-
-	if (p == NULL)
-		return;
-	atomic_store(&p->has_timers, true);
-	process_unref(p);
-}
-
 /* Those to that process, off the wheel: *most at most, which becomes less by as many. */
 static struct timer *take_some_to(struct timer_wheel *w, Term to, size_t *most)
 {
@@ -601,30 +563,21 @@ bool timer_cancel_messages(Process *p)
 	for (unsigned i = 0; i < wheels.count; i++) {
 		for (struct timer *t = take_some_to(wheels.all[i], p->id, &most), *next; t != NULL; t = next) {
 			next = t->next;
-			signal_free(t->message);
+			timer_signals.drop(t->message);
 			mem_free_as(MEM_PROCESS, t);
 		}
 	}
 	return most > 0;
 }
 
-Term timer_start_message(Process *p, uint64_t at_ms, Term to, Term message, bool wrap)
+void timer_start_signal(uint64_t number, uint64_t at_ms, Term to, struct signal *message)
 {
 	struct timer *t = mem_alloc_as(MEM_PROCESS, sizeof(*t));
-	Term ref = heap_ref(&p->heap, 0);
-	int64_t left_ms;
 
-	*t = (struct timer){ .kind = TIMER_MESSAGE, .at_ms = at_ms, .number = ref_number(ref) };
+	*t = (struct timer){ .kind = TIMER_MESSAGE, .at_ms = at_ms, .number = number };
 	t->to = to;
-	t->message = make_message(ref, message, wrap);
-	if (to == p->id)
-		atomic_store_explicit(&p->has_timers, true, memory_order_relaxed);
-	else if (term_is_local_pid(to))
-		note_receiver(to);
+	t->message = message;
 	start(own_wheel(), t);
-	if (to != p->id && term_is_local_pid(to) && !process_is_alive(to))
-		timer_cancel_message(ref_number(ref), &left_ms);
-	return ref;
 }
 
 bool timer_cancel_message(uint64_t ref, int64_t *left_ms)
@@ -633,7 +586,7 @@ bool timer_cancel_message(uint64_t ref, int64_t *left_ms)
 
 	if (t == NULL)
 		return false;
-	signal_free(t->message);
+	timer_signals.drop(t->message);
 	mem_free_as(MEM_PROCESS, t);
 	return true;
 }

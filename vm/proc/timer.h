@@ -17,9 +17,15 @@ uint64_t timer_start_call(uint64_t ms, void (*fire)(void *arg), void *arg);
 /* False when it has fired or is firing. */
 bool timer_cancel_call(uint64_t number);
 
-/* start_timer and send_after: sends `message`, or {timeout, Ref, message}, to a pid or registered name at_ms (of
- * timer_now_ms's clock). Returns the reference, on p's heap. GC: none. */
-Term timer_start_message(Process *p, uint64_t at_ms, Term to, Term message, bool wrap);
+/* What a timer does with a signal that it was given: at its time; when it was cancelled. Wired by
+ * timer_message_init. */
+struct signal;
+extern struct timer_signals {
+	void (*send)(Term to, struct signal *s);
+	void (*drop)(struct signal *s);
+} timer_signals;
+/* Sends s to a pid or registered name at_ms (of timer_now_ms's clock), unless it is cancelled by that number. */
+void timer_start_signal(uint64_t number, uint64_t at_ms, Term to, struct signal *s);
 /* Units: *left_ms. Fail: false when there is no such timer (any more). */
 bool timer_cancel_message(uint64_t ref, int64_t *left_ms);
 /* Those that would be sent to p, by its pid: p ends. As many as others may wait for; false: there may be more. None is
@@ -28,7 +34,6 @@ bool timer_cancel_messages(Process *p);
 bool timer_read_message(uint64_t ref, int64_t *left_ms);
 
 /* Calls see for every message timer, without a lock: while the world is stopped, or ends. to: a pid or a name. */
-struct signal;
 void timer_each_message(void (*see)(Term to, const struct signal *message, int64_t left_ms, void *arg), void *arg);
 
 /* Frees room that many timers took, when there were few at the last call, too. Returns whether the next call may have

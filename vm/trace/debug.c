@@ -2,7 +2,6 @@
 /* Breakpoints of debuggers. */
 #include "code/breakpoint.h"
 #include "code/module.h"
-#include "proc/process_life.h"
 #include "proc/sched.h"
 #include "trace/events.h"
 #include "trace/trace.h"

@@ -11,7 +11,6 @@
 #include "proc/await.h"
 #include "proc/exc.h"
 #include "proc/message.h"
-#include "proc/process_life.h"
 #include "proc/report.h"
 #include "proc/sched.h"
 #include "term/node.h"

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "proc/await.h"
-#include "proc/process_life.h"
 #include "proc/sched.h"
 #include "trace/events.h"
 #include "trace/trace.h"

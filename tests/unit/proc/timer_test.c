@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "proc/timer.h"
+#include "proc/timer_message.h"
 
 #define MS 1000000
 enum { MANY = 100000, STAYING = 1500 };

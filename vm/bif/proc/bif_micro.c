@@ -2,7 +2,7 @@
 /* Microstate accounting, for Erlang: system_flag and statistics(microstate_accounting), which OTP's msacc shows. */
 #include "bif/system/bif_info.h"
 #include "data/map.h"
-#include "proc/micro.h"
+#include "proc/micro_threads.h"
 
 Term info_set_microstate_accounting(Process *p, Term how)
 {

@@ -20,7 +20,6 @@
 #include "proc/monitor.h"
 #include "proc/probe.h"
 #include "proc/process_gc.h"
-#include "proc/process_life.h"
 #include "proc/process_walk.h"
 #include "proc/registry.h"
 #include "proc/report.h"

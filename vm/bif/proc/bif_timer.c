@@ -4,7 +4,7 @@
 #include "data/number.h"
 #include "proc/message.h"
 #include "proc/peer.h"
-#include "proc/timer.h"
+#include "proc/timer_message.h"
 
 /* Reads [{Key, boolean()}] into two flags. Fails: false. */
 static bool read_flags(Term list, Term key1, bool *flag1, Term key2, bool *flag2)
