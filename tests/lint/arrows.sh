@@ -59,7 +59,28 @@ hold() {
 		case " ${may[$room]-} " in *" $to "*) ;; *) fail "$f:$line: $room may not include $inc" ;; esac
 	done < <(grep -rnE '^\s*#\s*include\s+"' "$1"/*/ --include='*.[chid]*')
 }
+# The layers of vm/proc, from the top, as its README.md has them: a file each, `name layer`.
+list_layers() {
+	awk '/^\* / { layer++; sub(/^.*: /, "") } layer > 0 { for (i = 1; i <= NF; i++) print $i, layer }' vm/proc/README.md
+}
+hold_layers() {
+	local -A layer=()
+	local name number f line inc
+	while read -r name number; do
+		layer[$name]=$number
+		ls vm/proc/"$name".[ch] >/dev/null 2>&1 || fail "vm/proc/README.md: there is no $name"
+	done < <(list_layers)
+	for f in vm/proc/*.[ch]; do
+		name=${f##*/} name=${name%.*}
+		[ -n "${layer[$name]-}" ] || fail "vm/proc/README.md does not say in which layer $name is"
+	done
+	while IFS=: read -r f line inc; do
+		f=${f##*/} inc=${inc#*\"proc/} inc=${inc%%.*}
+		[ "${layer[$inc]:-0}" -ge "${layer[${f%.*}]:-0}" ] || fail "vm/proc/$f:$line: proc/$inc.h is of a layer above"
+	done < <(grep -nE '^\s*#\s*include\s+"proc/\w+\.h"' vm/proc/*.[ch])
+}
 hold vm
+hold_layers
 hold tools
 grep -nE '#include "(\.\./)*(bpf|tools)/' -r vm && fail "vm may not include bpf or tools"
 grep -nE '#include "(\.\./)*tools/' -r bpf && fail "bpf may not include tools"
