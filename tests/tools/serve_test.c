@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* erlsnoop serve: its pages, who asks them, and the real Prometheus with the dashboard of share/grafana. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "support.h"
@@ -27,6 +28,39 @@ START_TEST(test_serve_counts_since_its_start)
     ck_assert_int_eq(support_lines(r->out, ",name=\"emitter\"} 19"), 3);
     ck_assert_int_eq(support_lines(r->out, ",name=\"emitter\",mfa=\"a:f/1\"} 23"), 3);
     ck_assert_msg(strstr(r->out, "\n0\nstatus 0\n") != NULL, "%s", r->out); /* it prints nothing */
+}
+END_TEST
+
+/*
+ * A table, metrics and a threshold of one watch: each is told all that happened, once, though each reads when it wants
+ * to; the VM has no more probes than with the table alone.
+ */
+static const char *const paces[] = {"", ".3"};
+START_TEST(test_watch_has_many_readers)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SERVE "$EMITTER -w go -s 60 'process__spawn=23||a:f/1' 'process__exit=19||normal' & p=$!; runs $p emitter\n"
+              "$ERLSNOOP watch spawns,exits -p $p --ready-fd 3 3> ready > alone & a=$!; await ready; links $a\n"
+              "kill $a; wait $a\n"
+              "$ERLSNOOP watch spawns,exits --json -p $p --listen 127.0.0.1:0 --when 'spawns.births > 20' %s > out 2> said & "
+              "e=$!; until at=$(sed -n 's,.*http://\\(.*\\)/metrics.*,\\1,p' said | grep .); do "
+              "kill -0 $e || break; sleep .05; done\n"
+              "links $e; touch go; until_page '^erlsnoop_spawns_deaths_total{.* 19$'; page\n"
+              "until grep 'spawns.births > 20: 23$' said; do kill -0 $e || break; sleep .05; done\n"
+              "kill -TERM $e; wait $e; echo status $?\n"
+              "sed 's/.*\"births\":\\([0-9]*\\).*/\\1/; t; d' out | awk '{ s += $1 } END { print s }'\n"
+              "grep -c 'spawns.births' said; kill $p",
+        paces[_i]);
+    char *rest;
+    long alone = strtol(r->out, &rest, 10);
+
+    ck_assert_int_gt(alone, 0);
+    ck_assert_int_eq(strtol(rest, NULL, 10), alone);
+    ck_assert_int_eq(support_lines(r->out, ",name=\"emitter\"} 23"), 1);
+    ck_assert_int_eq(support_lines(r->out, ",name=\"emitter\",mfa=\"a:f/1\"} 23"), 1);
+    ck_assert_msg(strstr(r->out, "erlsnoop: spawns.births > 20: 23\nstatus 0\n23\n1\n") != NULL, "%s%s", r->out,
+                  r->err);
 }
 END_TEST
 
@@ -231,6 +265,7 @@ Suite *serve_suite(void)
     tcase_set_timeout(pages, 60);
     tcase_add_test(pages, test_serve_counts_since_its_start);
     tcase_add_test(pages, test_serve_counts_an_erlvm_by_its_pages);
+    tcase_add_loop_test(pages, test_watch_has_many_readers, 0, sizeof paces / sizeof *paces);
     tcase_add_test(pages, test_serve_tells_the_totals_of_each_vm);
     tcase_add_test(pages, test_serve_tells_hostile_names_as_labels);
     tcase_add_test(pages, test_serve_ends_with_its_vm);

@@ -53,7 +53,7 @@ struct state {
     struct feed *feed; /* with it: what pages tell is looked at */
     struct result_reader seen; /* in the last second */
     uint64_t judged_ns;
-    bool met, kept; /* by the last second; a file was written for it */
+    bool kept; /* a file was written for it */
     struct untold untold;
     struct traced vms[MAX_VMS]; /* that the recording knows by name, the last MAX_VMS */
     size_t nvms;
@@ -276,7 +276,7 @@ static void end_vms(void *ctx, const struct vm_set *vms)
         end_vm(st, vms->vms[i]);
 }
 
-/* Whether the last second meets the threshold. */
+/* Whether the last second meets the threshold, and the one before did not. */
 static bool look(struct state *st)
 {
     const struct result_source source = {.ctx = st->feed, .take = feed_counted};
@@ -290,16 +290,12 @@ static bool look(struct state *st)
 /* Each second is judged for itself. What is asked for once is not asked for again before it was not so for a second. */
 static void judge(struct state *st, uint64_t now_ns)
 {
-    bool met;
-
     feed_until(st->feed, now_ns - BATCH_MERGE_PATIENCE_NS);
     if (now_ns < st->judged_ns + JUDGE_NS)
         return;
     st->judged_ns = now_ns;
-    met = look(st);
-    if (met && !st->met)
+    if (look(st))
         st->kept |= dump(st, st->when.text);
-    st->met = met;
 }
 
 /* ---- the loop */

@@ -7,18 +7,26 @@
 
 #include "common/fail.h"
 #include "common/options.h"
+#include "serve/server.h"
 #include "session/engine.h"
 #include "view/view_select.h"
-#include "view/views_user.h"
+#include "view/when.h"
+
+/* What is asked, and who reads beside the one who looks at the table. */
+struct ask {
+    struct engine_question q;
+    const char *listen; /* metrics are told there; NULL: nowhere */
+    struct when when;   /* text NULL: none */
+};
 
 /* ---- options */
 
 #define FILTER(view, filter, unit, text)                                                           \
     static int set_##view##_##filter(void *ctx, const char *value)                                 \
     {                                                                                              \
-        struct engine_question *q = ctx;                                                                    \
+        struct ask *a = ctx;                                                                       \
                                                                                                    \
-        return view_filter_parse(#filter, value, q->settings.filters);                      \
+        return view_filter_parse(#filter, value, a->q.settings.filters);                           \
     }
 #include "../../bpf/views.def"
 
@@ -30,14 +38,14 @@ static const struct options_extra filters[] = {
 /* For all views that are on and keep some. */
 static int set_top(void *ctx, const char *value)
 {
-    struct engine_question *q = ctx;
+    struct engine_question *q = &((struct ask *)ctx)->q;
 
     return view_slowest_parse(q->on, value, q->settings.slowest);
 }
 
 static int set_source(void *ctx, const char *value)
 {
-    struct engine_question *q = ctx;
+    struct engine_question *q = &((struct ask *)ctx)->q;
     unsigned chosen;
     int err = options_choice("--source", OPTIONS_SOURCES, value, &chosen);
 
@@ -45,6 +53,26 @@ static int set_source(void *ctx, const char *value)
     q->pages_only = chosen == 0;
     return err;
 }
+
+static int set_listen(void *ctx, const char *value)
+{
+    ((struct ask *)ctx)->listen = value;
+    return 0;
+}
+
+static int set_when(void *ctx, const char *value)
+{
+    struct ask *a = ctx;
+    int err = when_parse(value, &a->when);
+
+    if (!err && !a->q.on[a->when.view])
+        err = fail(FAIL_USAGE, "--when: '%s' is not among the views that are asked", views[a->when.view].name);
+    return err;
+}
+
+static const struct options_extra readers[] = {
+    {"listen", "WHERE", "metrics too: address and port, or a port; 0: a free one", set_listen, false},
+    {"when", "WHAT", "say when 'msglat.p99 > 50ms' or so begins to hold in a second", set_when, false}};
 
 static struct options_extra *find_extra(struct options_extra *extras, const char *name)
 {
@@ -83,17 +111,57 @@ static void list_refused(const struct engine_question *q, struct options_extra *
     }
 }
 
-/* Parses the line of a subcommand of the views that are on, and runs it. */
-static int run_views(struct engine_question *q, const char *command, const char *operands, const char *what, int argc,
-                     char **argv)
+/* ---- readers */
+
+static int judge(void *ctx, struct session *s, const struct result_source *source, struct result_reader *gathered)
 {
-    struct options_extra extras[VIEW_NFILTERS + 6] = {
+    struct when *w = ctx;
+
+    (void)s, (void)source;
+    if (when_look(w, gathered))
+        when_tell(w);
+    return 0;
+}
+
+/* Exemplars are made of what took long, as serve does, unless the table's events are asked for. */
+static int ask_with_metrics(struct ask *a, const struct options *o)
+{
+    const struct server_settings settings = {.listen = a->listen, .on = a->q.on};
+    struct server *server;
+    int err = server_begin(&settings, &server);
+
+    if (err)
+        return err;
+    a->q.readers[a->q.nreaders++] = server_reader(server);
+    a->q.settings.by_vm = true;
+    if (!o->events)
+        view_filter_parse("slower", SERVER_SLOWER, a->q.settings.filters);
+    err = engine_run(&a->q, o);
+    server_end(server);
+    return err;
+}
+
+static int ask(struct ask *a, const struct options *o)
+{
+    if (a->when.text)
+        a->q.readers[a->q.nreaders++] = (struct engine_reader){
+            .result = judge, .ctx = &a->when, .whole = true, .gathered.wants = RESULT_SUMS};
+    return a->listen ? ask_with_metrics(a, o) : engine_run(&a->q, o);
+}
+
+/* Parses the line of a subcommand of the views that are on, and runs it. */
+static int run_views(struct ask *a, const char *command, const char *operands, const char *what, int argc, char **argv)
+{
+    struct options_extra extras[VIEW_NFILTERS + 6 + sizeof readers / sizeof *readers] = {
         {"source", OPTIONS_SOURCES, "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
+    struct engine_question *q = &a->q;
     const struct options_spec spec = {command, what, OPTIONS_LIVE & ~(view_has_events(q->on) ? 0 : OPTIONS_EVENTS),
-                                      extras,  q,    operands};
+                                      extras,  a,    operands};
     struct options o;
     int err;
 
+    if (operands)
+        memcpy(extras + 1, readers, sizeof readers);
     list_filters(q, extras);
     if (view_keeps_slowest(q->on)) {
         *find_extra(extras, "top") = (struct options_extra){"top", "N", VIEW_SLOWEST_TEXT, set_top, false};
@@ -101,15 +169,15 @@ static int run_views(struct engine_question *q, const char *command, const char 
     }
     list_refused(q, extras);
     err = options_parse(&spec, argc, argv, &o);
-    return err || o.done ? err : engine_run(q, &o);
+    return err || o.done ? err : ask(a, &o);
 }
 
 #define VIEW(view, family, text, what)                                                          \
     int cmd_##view(int argc, char **argv)                                                       \
     {                                                                                           \
-        struct engine_question q = {.on = {[VIEW_##view] = true}};                              \
+        struct ask a = {.q.on = {[VIEW_##view] = true}};                                        \
                                                                                                 \
-        return run_views(&q, #view, NULL, what, argc, argv);                                    \
+        return run_views(&a, #view, NULL, what, argc, argv);                                    \
     }
 #include "../../bpf/views.def"
 
@@ -134,17 +202,17 @@ int cmd_watch(int argc, char **argv)
 #define VIEW(view, family, text, what) " " #view
 #include "../../bpf/views.def"
         ;
-    struct engine_question q = {0};
+    struct ask a = {0};
     int at = find_views(argc, argv);
-    int err = at ? view_choose("watch", argv[at], q.on, &q.order) : 0;
+    int err = at ? view_choose("watch", argv[at], a.q.on, &a.q.order) : 0;
 
     if (err)
         return err;
     if (!at && (argc < 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help"))))
         return fail(FAIL_USAGE, "watch wants the views to ask, such as spawns,msglat; it can ask%s", view_choices);
     for (size_t v = 0; v < VIEW_COUNT && !at; v++)
-        q.on[v] = views[v].text != NULL; /* their options are told */
+        a.q.on[v] = views[v].text != NULL; /* their options are told */
     if (at)
         memmove(argv + at, argv + at + 1, (size_t)(argc - at) * sizeof *argv);
-    return run_views(&q, "watch", "VIEWS", what, argc - !!at, argv);
+    return run_views(&a, "watch", "VIEWS", what, argc - !!at, argv);
 }

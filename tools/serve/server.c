@@ -177,7 +177,7 @@ static void name_vm(int pid, char *out, size_t size)
 
 struct engine_reader server_reader(struct server *serve)
 {
-    return (struct engine_reader){take_result, take_record, serve, {RESULT_ROWS, NULL}, 0};
+    return (struct engine_reader){take_result, take_record, serve, false, {RESULT_ROWS, NULL}, 0};
 }
 
 int server_begin(const struct server_settings *settings, struct server **out)

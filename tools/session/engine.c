@@ -35,6 +35,7 @@ struct engine {
     struct engine_question *question;
     struct session *session;
     struct result_reader printed;
+    uint64_t begun_ns; /* of the first result; 0: nobody has read */
     struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
     bool prints_events;
     bool one_vm; /* there will be no other: what it cannot tell is left out of results */
@@ -411,14 +412,15 @@ static int gather(struct engine *e, const struct result_source *source)
     return result_gather(source, e->on, readers, n);
 }
 
-/* Each who is due reads; now: all do. */
-static int let_read(struct engine *e, const struct result_source *source, bool now)
+/* Each who is due reads; ended: those do who want what is of less than a second. */
+static int let_read(struct engine *e, const struct result_source *source, bool ended)
 {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     int err = 0;
 
+    e->begun_ns = e->begun_ns ? e->begun_ns : now_ns - (uint64_t)(source->whole_seconds * 1e9);
     for (struct engine_reader *r = e->question->readers; r < e->question->readers + e->question->nreaders && !err; r++)
-        if (now || now_ns >= r->read_ns + LEAST_PACE_NS) {
+        if ((ended && !r->whole) || now_ns >= (r->read_ns ? r->read_ns : e->begun_ns) + LEAST_PACE_NS) {
             r->read_ns = now_ns;
             err = r->result(r->ctx, e->session, source, &r->gathered);
         }

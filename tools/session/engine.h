@@ -14,11 +14,13 @@ struct session;
 
 /* Who gets what is counted beside who reads what is printed, or alone. */
 struct engine_reader {
-    /* To read what was gathered: each second or so, when a VM has ended, and at the end. Fails: -errno. */
+    /* To read what was gathered: each second or so; unless `whole`, when a VM has ended and at the end, too. Fails:
+     * -errno. */
     int (*result)(void *ctx, struct session *s, const struct result_source *source, struct result_reader *gathered);
     /* A record of a view that exemplars are made of; NULL: they are not wanted. */
     void (*record)(void *ctx, const struct result_source *source, const struct wire_header *header, size_t size);
     void *ctx;
+    bool whole;
     struct result_reader gathered;
     uint64_t read_ns; /* the engine's: when it read last */
 };

@@ -62,12 +62,24 @@ static bool value_of(const struct view_column *c, const uint64_t *row, uint64_t 
     return c->kind != VIEW_MAX || hist->count;
 }
 
-bool when_look(const struct when *w, struct result_reader *reader)
+bool when_look(struct when *w, struct result_reader *reader)
 {
     const uint64_t *sum = result_sum(reader, view_table(w->column->table));
-    uint64_t value;
-    bool met = sum && value_of(w->column, sum, &value) && (w->above ? value > w->limit : value < w->limit);
+    bool before = w->met;
 
+    w->met = sum && value_of(w->column, sum, &w->value) &&
+             (w->above ? w->value > w->limit : w->value < w->limit);
     result_forget(reader);
-    return met;
+    return w->met && !before;
+}
+
+void when_tell(const struct when *w)
+{
+    char value[32];
+
+    if (is_time(w->column))
+        sink_format_ns(value, sizeof value, w->value);
+    else
+        snprintf(value, sizeof value, "%llu", (unsigned long long)w->value);
+    note("%s: %s", w->text, value);
 }

@@ -13,14 +13,18 @@ struct when {
     const struct view_column *column; /* over all rows of its table */
     bool above;        /* it is met above the limit, else below */
     uint64_t limit;    /* nanoseconds, or a number */
+    bool met;          /* at the last look, by `value` */
+    uint64_t value;
 };
 
 /* `text` stays the caller's. Fails: FAIL_USAGE, said. */
 int when_parse(const char *text, struct when *out);
 /*
- * Whether what the reader (RESULT_SUMS) gathered since the last look meets it. A percentile that too few values were
- * counted for meets nothing, nor does a greatest of none. Empties the reader.
+ * Whether what the reader (RESULT_SUMS) gathered since the last look meets it, and the look before did not. A percentile
+ * that too few values were counted for meets nothing, nor does a greatest of none. Empties the reader.
  */
-bool when_look(const struct when *w, struct result_reader *reader);
+bool when_look(struct when *w, struct result_reader *reader);
+/* Says on standard error by what it was met. */
+void when_tell(const struct when *w);
 
 #endif
