@@ -21,7 +21,8 @@ enum { LAYOUT_VERSION = 1 };
 	LAYOUT_ROOM(SCHEDULERS, layout_schedulers, "the set of schedulers")                        \
 	LAYOUT_ROOM(CODE, layout_code, "the area of pages of code")                                \
 	LAYOUT_ROOM(EXPORTS, layout_exports, "the export table")                                   \
-	LAYOUT_ROOM(STUBS, layout_stubs, "code outside modules")
+	LAYOUT_ROOM(STUBS, layout_stubs, "code outside modules")                                   \
+	LAYOUT_ROOM(PORTS, layout_ports, "the port table")
 
 enum layout_room {
 #define LAYOUT_ROOM(room, part, root) LAYOUT_ROOM_##room,

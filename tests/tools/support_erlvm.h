@@ -16,7 +16,9 @@ enum {
     FAKE_FUNCTIONS = 5,
     FAKE_FUNCTION = 64 /* bytes of one */,
     FAKE_GIVEN = 7,
-    FAKE_EXPORTS = 2
+    FAKE_EXPORTS = 2,
+    FAKE_CHAINS = 4,
+    FAKE_CHAIN = 3 /* ports of one */
 };
 /* Where what stands. */
 enum {
@@ -36,6 +38,7 @@ enum {
     FAKE_TEXTS = 0x3000,
     FAKE_SEGMENT = 0x8000,
     FAKE_CODE = 0xa000,
+    FAKE_PORTS = 0xe000,
 };
 
 static const uint64_t fake_base = 0x550000000000;
@@ -89,7 +92,23 @@ static const uint32_t fake_numbers[ERLVM_NFIELDS] = {[ERLVM_ATOMS_SEGMENTS] = 8,
                                                      [ERLVM_EXPORT_MODULE] = 8,
                                                      [ERLVM_EXPORT_ARITY] = 24,
                                                      [ERLVM_EXPORT_STUB] = 32,
-                                                     [ERLVM_STUB_RETURN] = 32};
+                                                     [ERLVM_STUB_RETURN] = 32,
+                                                     [ERLVM_PORTS_BUCKETS] = 8,
+                                                     [ERLVM_PORTS_BITS] = 2,
+                                                     [ERLVM_PORT_SIZE] = 128,
+                                                     [ERLVM_PORT_NEXT] = 8,
+                                                     [ERLVM_PORT_STATE] = 16,
+                                                     [ERLVM_PORT_IS_FLUSHING] = 1,
+                                                     [ERLVM_PORT_IS_CLOSED] = 2,
+                                                     [ERLVM_PORT_OWNER] = 24,
+                                                     [ERLVM_PORT_NAME] = 32,
+                                                     [ERLVM_PORT_QUEUED] = 40,
+                                                     [ERLVM_PORT_JOB_BYTES] = 48,
+                                                     [ERLVM_PORT_COMMANDS] = 56,
+                                                     [ERLVM_PORT_READ] = 64,
+                                                     [ERLVM_PORT_WRITTEN] = 72,
+                                                     [ERLVM_PORT_BUSY] = 80,
+                                                     [ERLVM_PORT_FULL] = 81};
 
 static inline void fake_put(uint64_t offset, uint64_t word, size_t size)
 {
@@ -213,6 +232,33 @@ static inline void fake_lay_code(void)
     }
 }
 
+static inline uint64_t fake_port(uint64_t number)
+{
+    return FAKE_PORTS + number * fake_numbers[ERLVM_PORT_SIZE];
+}
+
+/* Port i, whose owner is the process, stands in chain i mod FAKE_CHAINS: i bytes of it are queued, and 2 being written.
+ * Its name is the text of atom i. */
+static inline void fake_lay_ports(void)
+{
+    uint64_t root = fake_root(LAYOUT_ROOM_PORTS);
+
+    fake_set(root, ERLVM_PORTS_COUNT, FAKE_CHAINS * FAKE_CHAIN, 8);
+    for (uint64_t i = 0; i < FAKE_CHAINS * FAKE_CHAIN; i++) {
+        uint64_t port = fake_port(i);
+
+        if (i < FAKE_CHAINS)
+            fake_put(root + fake_numbers[ERLVM_PORTS_BUCKETS] + 8 * i, fake_base + port, 8);
+        else
+            fake_set(fake_port(i - FAKE_CHAINS), ERLVM_PORT_NEXT, fake_base + port, 8);
+        fake_set(port, ERLVM_PORT_ID, i << 4 | OTP_TAG_PORT, 8);
+        fake_set(port, ERLVM_PORT_OWNER, OTP_TAG_PID, 8);
+        fake_set(port, ERLVM_PORT_NAME, fake_base + FAKE_TEXTS + 16 * i, 8);
+        fake_set(port, ERLVM_PORT_QUEUED, i, 8);
+        fake_set(port, ERLVM_PORT_JOB_BYTES, 2, 8);
+    }
+}
+
 /* Makes the memory, the first time, and lays all of it anew. */
 static inline void fake_lay(void)
 {
@@ -228,6 +274,7 @@ static inline void fake_lay(void)
     fake_lay_atoms();
     fake_lay_processes();
     fake_lay_code();
+    fake_lay_ports();
 }
 
 #endif

@@ -42,6 +42,9 @@ static int refuse(char *why, size_t size, int err, const char *text)
 
 /* ---- the table */
 
+/* Rooms from here on joined later: an older VM does not tell of them, and their roots remain 0. */
+enum { FIRST_LATER = LAYOUT_ROOM_PORTS };
+
 _Static_assert((int)ERLVM_NFIELDS <= (int)MAX_ROWS, "read_part has no room for the rows of a room");
 
 /* The dynamic linker fills in the table's pointers. Until it has, they are 0 in a process that has just begun. */
@@ -82,12 +85,15 @@ static int read_table(struct memory *memory, uint64_t address, struct erlvm_layo
 
     if (!address || memory_read(memory, address, &table, sizeof table) || table.magic != LAYOUT_MAGIC)
         return refuse(why, size, -ENOTSUP, "it publishes no table of its memory (erlvm_layout)");
-    if (table.version != LAYOUT_VERSION || table.size < sizeof table) {
+    if (table.version != LAYOUT_VERSION || table.size < offsetof(struct layout, parts[FIRST_LATER])) {
         snprintf(why, size, "its table erlvm_layout is of version %u; this erlsnoop knows version %d", table.version,
                  LAYOUT_VERSION);
         return -ENOTSUP;
     }
+    memset(out->roots, 0, sizeof out->roots);
     for (size_t room = 0; room < LAYOUT_NROOMS; room++) {
+        if (offsetof(struct layout, parts) + (room + 1) * sizeof *table.parts > table.size)
+            break;
         int err = read_part(memory, table.parts[room], (enum layout_room)room, out);
 
         if (!err)

@@ -20,7 +20,7 @@ enum erlvm_field {
 };
 
 struct erlvm_layout {
-    uint64_t roots[LAYOUT_NROOMS]; /* addresses in memory, by room */
+    uint64_t roots[LAYOUT_NROOMS]; /* addresses in memory, by room; 0: the VM is older than the room */
     uint32_t numbers[ERLVM_NFIELDS];
     uint64_t code, exports; /* addresses in memory: the first page of code, the first export */
     int64_t self;           /* what SCHEDS_SELF tells */

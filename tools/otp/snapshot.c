@@ -279,7 +279,7 @@ static bool fill_row(const struct snapshot *s, const unsigned char *p, struct sn
 
 /* ---- all of them */
 
-static void read_batch(struct snapshot_walk *w, unsigned char (*to)[SNAPSHOT_MOST])
+void snapshot_read_batch(struct snapshot_walk *w, unsigned char (*to)[SNAPSHOT_MOST])
 {
     for (size_t i = 0; i < w->n; i++)
         w->pieces[i] = (struct memory_piece){w->slots[w->at[i]], to[i], w->size, false};
@@ -352,8 +352,8 @@ static int take_batch(struct snapshot_walk *w, uint64_t base)
     bool whole;
     int err = 0;
 
-    read_batch(w, w->first);
-    read_batch(w, w->second);
+    snapshot_read_batch(w, w->first);
+    snapshot_read_batch(w, w->second);
     whole = read_at(w->s, w->tab + (base + from) * sizeof *w->slots, w->later + from, size);
     for (size_t i = 0; whole && i < w->n && !err; i++)
         err = take_element(w, base + w->at[i], i, w->later[w->at[i]] == w->slots[w->at[i]]);

@@ -96,7 +96,8 @@ struct snapshot_port {
     bool closing;
 };
 
-/* As snapshot_processes. Fails: -ENOTSUP, too: of an erlvm, or where vm->no_ports says why. */
+/* As snapshot_processes. Fails: -ENOTSUP, too: of a stock emulator, where vm->no_ports says why; of an
+ * erlvm that is older than this. */
 int snapshot_ports(struct snapshot *snapshot, int (*take)(void *ctx, const struct snapshot_port *port), void *ctx,
                    struct snapshot_count *count);
 /* What it was opened with, untrusted, cut. False: it was closed since. */

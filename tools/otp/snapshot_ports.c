@@ -8,9 +8,14 @@
 
 #include "snapshot_state.h"
 
-enum { MAX_SCHEDULERS = 4096, NAME_STEP = 32 };
+enum {
+    MAX_SCHEDULERS = 4096,
+    NAME_STEP = 32,
+    MAX_CHAIN_BITS = 24,
+    MAX_CHAIN = 4096, /* ports of a chain */
+};
 
-/* ---- ports */
+/* ---- ports of a stock emulator */
 
 static bool read_port_slots(const struct snapshot *s, uint64_t *out)
 {
@@ -22,14 +27,20 @@ static bool read_port_slots(const struct snapshot *s, uint64_t *out)
     return true;
 }
 
+/* 0: it is no port. */
+static ev_id stock_port_id(const struct snapshot *s, uint64_t term)
+{
+    return (term & 0xf) == OTP_TAG_PORT
+               ? ev_id_of_port(snapshot_unpack(&s->layout->port_packing, term) & ((1ull << 60) - 1))
+               : 0;
+}
+
 static bool read_port_id(const struct snapshot *s, const unsigned char *p, uint64_t slot, ev_id *out)
 {
     uint64_t id = snapshot_member(s, p, OTP_PROC_ID), mask = s->layout->port_packing.pix_mask;
 
-    if ((id & 0xf) != OTP_TAG_PORT || (mask ? id >> 4 & mask : id >> 32) != slot)
-        return false;
-    *out = ev_id_of_port(snapshot_unpack(&s->layout->port_packing, id) & ((1ull << 60) - 1));
-    return true;
+    *out = stock_port_id(s, id);
+    return *out && (mask ? id >> 4 & mask : id >> 32) == slot;
 }
 
 static bool is_port_free(const struct snapshot *s, const unsigned char *p)
@@ -80,8 +91,7 @@ static int tell_port(struct snapshot_walk *w, const struct snapshot_element *e)
     return taker->take(taker->ctx, &row);
 }
 
-int snapshot_ports(struct snapshot *s, int (*take)(void *ctx, const struct snapshot_port *port), void *ctx,
-                   struct snapshot_count *count)
+static int take_stock_ports(struct snapshot *s, const struct port_taker *taker, struct snapshot_count *count)
 {
     struct snapshot_table ports = {.address = s->layout->ports,
                                    .size = s->layout->off[OTP_PORT_SIZE],
@@ -90,12 +100,146 @@ int snapshot_ports(struct snapshot *s, int (*take)(void *ctx, const struct snaps
                                    .is_free = is_port_free,
                                    .tell = tell_port};
 
-    if (s->ours || !s->layout->ports || !s->layout->port_packing.data_mask) {
-        if (count)
-            *count = (struct snapshot_count){0};
+    if (!s->layout->ports || !s->layout->port_packing.data_mask)
         return -ENOTSUP;
+    return snapshot_walk_table(s, &ports, taker, count);
+}
+
+/* ---- ports of an erlvm: chains, of which one port of each is read at a time */
+
+static uint64_t own_number(const struct snapshot *s, const unsigned char *p, enum erlvm_field field, size_t size)
+{
+    return snapshot_number(p, s->ours->numbers[field], size);
+}
+
+/* 0: no port stands there. */
+static ev_id own_port_id(uint64_t term)
+{
+    return (term & 0xf) == OTP_TAG_PORT ? ev_id_of_port(term >> 4) : 0;
+}
+
+/* What was read of port `i` of the batch. */
+static int tell_own_port(struct snapshot_walk *w, size_t i)
+{
+    const struct port_taker *taker = w->taker;
+    const struct snapshot *s = w->s;
+    const unsigned char *p = w->second[i];
+    uint64_t state = own_number(s, p, ERLVM_PORT_STATE, 4), job_bytes = own_number(s, p, ERLVM_PORT_JOB_BYTES, 8);
+    struct snapshot_port row = {
+        .id = own_port_id(own_number(s, p, ERLVM_PORT_ID, 8)),
+        .address = w->slots[w->at[i]],
+        .owner = snapshot_pid(s, own_number(s, p, ERLVM_PORT_OWNER, 8)),
+        .queued_bytes = own_number(s, p, ERLVM_PORT_QUEUED, 8),
+        .command_bytes = own_number(s, p, ERLVM_PORT_COMMANDS, 8),
+        .read_bytes = own_number(s, p, ERLVM_PORT_READ, 8),
+        .written_bytes = own_number(s, p, ERLVM_PORT_WRITTEN, 8),
+        .busy = own_number(s, p, ERLVM_PORT_BUSY, 1),
+        .full = own_number(s, p, ERLVM_PORT_FULL, 1),
+        .closing = state == s->ours->numbers[ERLVM_PORT_IS_FLUSHING],
+    };
+
+    if (!w->pieces[i].read || state == s->ours->numbers[ERLVM_PORT_IS_CLOSED] ||
+        own_number(s, w->first[i], ERLVM_PORT_ID, 8) != own_number(s, p, ERLVM_PORT_ID, 8)) {
+        w->count.gone++;
+        return 0;
     }
-    return snapshot_walk_table(s, &ports, &(struct port_taker){take, ctx}, count);
+    if (!row.id || (row.queued_bytes | job_bytes | row.command_bytes) >> 48) {
+        w->count.unclear++;
+        return 0;
+    }
+    row.queued_bytes += job_bytes;
+    w->count.told++;
+    return taker->take(taker->ctx, &row);
+}
+
+/* Tells `n` ports, whose addresses each becomes that of the next of its chain, or 0. */
+static int take_links(struct snapshot_walk *w, uint64_t *ports, size_t n)
+{
+    int err = 0;
+
+    for (w->n = 0; w->n < n; w->n++) {
+        w->slots[w->n] = ports[w->n];
+        w->at[w->n] = w->n;
+    }
+    snapshot_read_batch(w, w->first);
+    snapshot_read_batch(w, w->second);
+    for (size_t i = 0; i < n && !err; i++) {
+        ports[i] = w->pieces[i].read ? own_number(w->s, w->second[i], ERLVM_PORT_NEXT, 8) : 0;
+        err = tell_own_port(w, i);
+    }
+    return err;
+}
+
+/* Leaves out what is 0; returns how many remain. */
+static size_t squeeze(uint64_t *ports, size_t n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (ports[i])
+            ports[left++] = ports[i];
+    return left;
+}
+
+static int take_chains(struct snapshot_walk *w, uint64_t *ports, size_t n)
+{
+    int err = 0;
+
+    for (int depth = 0; (n = squeeze(ports, n)) > 0; depth++) {
+        if (depth == MAX_CHAIN || w->count.unclear > w->count.told + SNAPSHOT_MOST)
+            return -EBADMSG;
+        for (size_t i = 0; i < n; i += SNAPSHOT_BATCH)
+            if ((err = take_links(w, ports + i, n - i < SNAPSHOT_BATCH ? n - i : SNAPSHOT_BATCH)))
+                return err;
+    }
+    return 0;
+}
+
+static int read_chains(struct snapshot_walk *w, uint64_t *ports, size_t n)
+{
+    const uint32_t *numbers = w->s->ours->numbers;
+    uint64_t root = w->s->ours->roots[LAYOUT_ROOM_PORTS];
+
+    if (!snapshot_read(w->s, root + numbers[ERLVM_PORTS_COUNT], &w->count.listed, sizeof w->count.listed) ||
+        !snapshot_read(w->s, root + numbers[ERLVM_PORTS_BUCKETS], ports, n * sizeof *ports))
+        return -ESRCH;
+    return take_chains(w, ports, n);
+}
+
+static int take_own_ports(struct snapshot *s, const struct port_taker *taker, struct snapshot_count *count)
+{
+    uint32_t bits = s->ours->numbers[ERLVM_PORTS_BITS];
+    struct snapshot_walk *w;
+    uint64_t *ports;
+    int err = -ENOMEM;
+
+    if (!s->ours->roots[LAYOUT_ROOM_PORTS] || bits > MAX_CHAIN_BITS)
+        return -ENOTSUP;
+    w = calloc(1, sizeof *w);
+    ports = malloc(sizeof *ports << bits);
+    if (w && ports) {
+        w->s = s;
+        w->taker = taker;
+        w->size = s->ours->numbers[ERLVM_PORT_SIZE] < SNAPSHOT_MOST ? s->ours->numbers[ERLVM_PORT_SIZE] : SNAPSHOT_MOST;
+        err = read_chains(w, ports, (size_t)1 << bits);
+        if (count)
+            *count = w->count;
+    }
+    free(ports);
+    free(w);
+    return err;
+}
+
+/* ---- ports of both */
+
+int snapshot_ports(struct snapshot *s, int (*take)(void *ctx, const struct snapshot_port *port), void *ctx,
+                   struct snapshot_count *count)
+{
+    struct port_taker taker = {take, ctx};
+
+    if (count)
+        *count = (struct snapshot_count){0};
+    return (s->ours ? take_own_ports : take_stock_ports)(s, &taker, count);
 }
 
 /* A text of the VM, cut. False: it cannot be read to its end. */
@@ -117,12 +261,11 @@ static bool read_text(const struct snapshot *s, uint64_t at, char *buf, size_t s
 bool snapshot_port_name(struct snapshot *s, const struct snapshot_port *port, char *buf, size_t size)
 {
     const uint16_t *off = s->layout->off;
-    uint64_t name, id;
+    uint64_t name_at = port->address + (s->ours ? s->ours->numbers[ERLVM_PORT_NAME] : off[OTP_PORT_NAME]);
+    uint64_t id_at = port->address + (s->ours ? s->ours->numbers[ERLVM_PORT_ID] : off[OTP_PROC_ID]), name, id;
 
-    return snapshot_read(s, port->address + off[OTP_PORT_NAME], &name, sizeof name) &&
-           read_text(s, name, buf, size) &&
-           snapshot_read(s, port->address + off[OTP_PROC_ID], &id, sizeof id) && (id & 0xf) == OTP_TAG_PORT &&
-           ev_id_of_port(snapshot_unpack(&s->layout->port_packing, id) & ((1ull << 60) - 1)) == port->id;
+    return snapshot_read(s, name_at, &name, sizeof name) && read_text(s, name, buf, size) &&
+           snapshot_read(s, id_at, &id, sizeof id) && (s->ours ? own_port_id(id) : stock_port_id(s, id)) == port->id;
 }
 
 /* ---- schedulers */

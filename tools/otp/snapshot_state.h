@@ -81,6 +81,9 @@ struct snapshot_walk {
 int snapshot_walk_table(struct snapshot *s, const struct snapshot_table *table, const void *taker,
                         struct snapshot_count *count);
 
+/* Reads the w->n of a batch, which w->slots and w->at name. */
+void snapshot_read_batch(struct snapshot_walk *w, unsigned char (*to)[SNAPSHOT_MOST]);
+
 /* A pid, as it stands in the VM; 0: it is none of this node. */
 ev_id snapshot_pid(const struct snapshot *s, uint64_t term);
 

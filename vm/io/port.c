@@ -16,6 +16,7 @@
 #include "io/io_probe.h"
 #include "io/port_signal.h"
 #include "io/posix.h"
+#include "layout.h"
 #include "proc/exc.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
@@ -25,17 +26,18 @@
 
 /* A look-up reads a cache line of each port of a chain; with as many buckets as a large server has ports, chains have
  * about one. */
-#define TABLE_BUCKETS (1 << 16)
+#define TABLE_BITS 16
+#define TABLE_BUCKETS (1 << TABLE_BITS)
 /* Binaries from this size on are queued by reference. Units: bytes. */
 #define SHARE_BYTES 1024
 
 static struct {
 	struct lock lock;
-	_Atomic(struct port *) buckets[TABLE_BUCKETS]; /* changed under the lock */
 	_Atomic size_t count;                /* changed under the lock; those being opened are counted */
 	size_t limit;                        /* lock */
 	atomic_uint_fast64_t next_number;
 	atomic_uint_fast64_t input_bytes, output_bytes; /* of all ports that ever were */
+	_Atomic(struct port *) buckets[TABLE_BUCKETS]; /* changed under the lock */
 } table;
 
 struct port_carrier port_carrier;
@@ -806,3 +808,10 @@ void port_flush_all(void)
 	}
 	mem_free(ports);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_PORTS LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_ports, table);
