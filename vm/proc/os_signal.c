@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/release.h"
 #include "proc/batch.h"
 #include "proc/message.h"
 #include "proc/registry.h"
@@ -20,7 +21,7 @@ static const struct {
 } names[] = {
 	{ am_sighup, SIGHUP }, { am_sigquit, SIGQUIT }, { am_sigabrt, SIGABRT }, { am_sigalrm, SIGALRM }, { am_sigterm, SIGTERM },
 	{ am_sigusr1, SIGUSR1 }, { am_sigusr2, SIGUSR2 }, { am_sigchld, SIGCHLD }, { am_sigtstp, SIGTSTP },
-	{ am_sigstop, SIGSTOP },
+	{ am_sigstop, SIGSTOP }, { am_sigcont, SIGCONT }, { am_sigwinch, SIGWINCH },
 };
 
 static int pipe_ends[2];
@@ -50,6 +51,8 @@ static struct sigaction action_of(int number, enum os_signal_how how)
 
 bool os_signal_set(Term name, enum os_signal_how how)
 {
+	if ((name == am_sigcont || name == am_sigwinch) && !release_handles_more_signals())
+		return false;
 	if (name == am_sigusr2)
 		atomic_store(&tells_waits, false);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -147,11 +147,11 @@ size_t process_places_used(void)
 	return atomic_load(&table.used);
 }
 
-Term process_list_living(struct heap *h, size_t used)
+Term process_list_living(struct heap *h, size_t first, size_t end)
 {
 	Term list = NIL;
 
-	for (size_t i = used; i-- > 0;) {
+	for (size_t i = end; i-- > first;) {
 		Process *p = atomic_load_explicit(&table.slots[i], memory_order_acquire);
 		Term id = TERM_NONE;
 

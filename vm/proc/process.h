@@ -175,8 +175,8 @@ size_t process_spare_bytes(void);
 bool process_tidy(void);
 /* Slots of the table below that number may be taken. */
 size_t process_places_used(void);
-/* The living of them onto h. */
-Term process_list_living(struct heap *h, size_t used);
+/* The living of them onto h, from slot first on, up to before end. */
+Term process_list_living(struct heap *h, size_t first, size_t end);
 size_t process_limit(void);
 /* For tests of what a pid that is used again does: where the next process will be. Places are counted through all rounds
  * of the table: serial * process_limit() + number. Fails: false, the table is full; the serial is too large. */

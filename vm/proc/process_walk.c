@@ -3,7 +3,7 @@
 
 #include "proc/sched.h"
 
-enum { LISTED_AT_ONCE = 1 << 14 };
+enum { LISTED_AT_ONCE = 1 << 14, PLACES_AT_ONCE = 256 };
 
 struct in_parts {
 	size_t slot, count;
@@ -41,8 +41,18 @@ Term process_list(struct heap *h)
 
 	if (is_long)
 		sched_lend();
-	list = process_list_living(h, used);
+	list = process_list_living(h, 0, used);
 	if (is_long)
 		sched_reclaim();
 	return list;
+}
+
+Term process_list_some(struct heap *h, size_t *next)
+{
+	size_t used = process_places_used(), first = *next;
+
+	if (first >= used)
+		return TERM_NONE;
+	*next = used - first > PLACES_AT_ONCE ? first + PLACES_AT_ONCE : used;
+	return process_list_living(h, first, *next);
 }

@@ -10,5 +10,8 @@
 void process_each_in_parts(size_t count, void (*see)(Process *p, void *arg), void *arg);
 /* Pids of all living processes onto h. */
 Term process_list(struct heap *h);
+/* Some of them, from place *next on, which then is where the next ones begin; TERM_NONE: there are no more. One that lives from the first
+ * call to the last is told. */
+Term process_list_some(struct heap *h, size_t *next);
 
 #endif

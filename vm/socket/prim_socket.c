@@ -148,10 +148,6 @@ static Term put_atom(struct nif_env *env, const char *name)
 /* [{[Name, Alias, ...], Number}]: the machine's, and those that there are anyway */
 static Term put_protocols(struct nif_env *env)
 {
-	static const struct { Term name; int number; } known[] = {
-		{ am_ip, IPPROTO_IP }, { am_ipv6, IPPROTO_IPV6 }, { am_tcp, IPPROTO_TCP }, { am_udp, IPPROTO_UDP },
-		{ am_sctp, IPPROTO_SCTP },
-	};
 	struct heap *h = env->heap;
 	struct protoent one, *found;
 	char buffer[4096];
@@ -167,8 +163,8 @@ static Term put_protocols(struct nif_env *env)
 		list = heap_cons(h, heap_tuple(h, names, term_from_small(one.p_proto)), list);
 	}
 	endprotoent();
-	for (size_t i = 0; i < COUNT_OF(known); i++)
-		list = heap_cons(h, heap_tuple(h, heap_cons(h, known[i].name, NIL), term_from_small(known[i].number)), list);
+	for (const struct sock_level *l = sock_levels; l < sock_levels + SOCK_LEVELS; l++)
+		list = heap_cons(h, heap_tuple(h, heap_cons(h, l->name, NIL), term_from_small(l->number)), list);
 	return list;
 }
 
@@ -471,6 +467,7 @@ static struct nif_entry_function functions[] = {
 	{ "nif_close", 1, sock_close, 0 }, { "nif_finalize_close", 1, sock_finish_close, NIF_DIRTY_IO },
 	{ "nif_shutdown", 2, shut, 0 },
 	{ "nif_setopt", 5, sock_setopt, 0 }, { "nif_getopt", 3, sock_getopt, 0 }, { "nif_getopt", 4, sock_getopt, 0 },
+	{ "nif_getopt", 5, sock_getopt, 0 },
 	{ "nif_sockname", 1, sockname, 0 }, { "nif_peername", 1, peername, 0 },
 	{ "nif_ioctl", 2, sock_ioctl, NIF_DIRTY_IO }, { "nif_ioctl", 3, sock_ioctl, NIF_DIRTY_IO },
 	{ "nif_ioctl", 4, sock_ioctl, NIF_DIRTY_IO },

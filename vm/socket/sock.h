@@ -180,6 +180,12 @@ Term sock_recvmsg(struct nif_env *env, int argc, const Term *argv);
 Term sock_setopt(struct nif_env *env, int argc, const Term *argv);     /* sock_options.c */
 Term sock_getopt(struct nif_env *env, int argc, const Term *argv);
 Term sock_put_options(struct nif_env *env);
+/* What sockets' options are of: names and numbers of protocols. */
+enum { SOCK_LEVELS = 5 };
+extern const struct sock_level {
+	Term name;
+	int number;
+} sock_levels[SOCK_LEVELS];
 /* Options that are structures of SCTP, the numbers of sock_options.def that say so (sock_sctp.c). */
 enum { SOCK_SCTP_BYTES = 32 };
 /* A map into *to, which has room for SOCK_SCTP_BYTES: how many are set; 0: it is no such map. */

@@ -13,6 +13,7 @@
 #include <linux/sctp.h> /* which needs stdint.h and sys/socket.h */
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "data/binary.h"
 #include "data/map.h"
 #include "socket/sock.h"
@@ -364,6 +365,11 @@ static const struct option {
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
+const struct sock_level sock_levels[SOCK_LEVELS] = {
+	{ am_ip, IPPROTO_IP }, { am_ipv6, IPPROTO_IPV6 }, { am_tcp, IPPROTO_TCP }, { am_udp, IPPROTO_UDP },
+	{ am_sctp, IPPROTO_SCTP },
+};
+
 static const struct option *find_option(int level, int number)
 {
 	for (size_t i = 0; i < OPTIONS; i++)
@@ -372,7 +378,25 @@ static const struct option *find_option(int level, int number)
 	return NULL;
 }
 
-/* [{Level, [{Name, Number} or Name]}] */
+static Term level_name(int level)
+{
+	for (size_t i = 0; i < SOCK_LEVELS; i++)
+		if (sock_levels[i].number == level)
+			return sock_levels[i].name;
+	return am_socket;
+}
+
+/* {Level, its number, Options} since OTP 29, {Level or its number, Options} before. */
+static Term put_level(struct heap *h, int level, Term options)
+{
+	Term number = term_from_small(level);
+
+	if (release_tells_levels())
+		return heap_tuple(h, level_name(level), number, options);
+	return heap_tuple(h, level == SOL_SOCKET ? am_socket : number, options);
+}
+
+/* [a level, with [{Name, Number} or Name]] */
 Term sock_put_options(struct nif_env *env)
 {
 	struct heap *h = env->heap;
@@ -380,12 +404,11 @@ Term sock_put_options(struct nif_env *env)
 
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct option *o = &options[i];
-		Term level = o->level == SOL_SOCKET ? am_socket : term_from_small(o->level);
 
 		list = heap_cons(h, o->number < 0 ? o->name : heap_tuple(h, o->name, term_from_small(o->number)), list);
 		if (i + 1 < OPTIONS && options[i + 1].level == o->level)
 			continue;
-		levels = heap_cons(h, heap_tuple(h, level, list), levels);
+		levels = heap_cons(h, put_level(h, o->level, list), levels);
 		list = NIL;
 	}
 	return levels;
@@ -628,7 +651,8 @@ static Term get_native(struct nif_env *env, struct sock *s, int level, int numbe
 	return getsockopt(s->fd, level, number, NULL, NULL) != 0 ? sock_errno(env, errno) : am_ok;
 }
 
-/* ---- nif_setopt(Socket, Level, Number, Value, IsNative), nif_getopt(Socket, Level, Number[, Spec]) */
+/* ---- nif_setopt(Socket, Level, Number, Value, IsNative), nif_getopt(Socket, Level, Number[, Spec])
+ * Since OTP 29 nif_getopt(Socket, Level, Number, native, Spec); what an association is asked for with a value is not had here. */
 
 static Term set_option(struct nif_env *env, struct sock *s, int level, int number, Term value)
 {
@@ -732,13 +756,15 @@ Term sock_getopt(struct nif_env *env, int argc, const Term *argv)
 		return enif_make_badarg(env);
 	if (!read_place(env, argv, &level, &number, &answer))
 		return answer;
+	if (argc == 5 && argv[3] != am_native)
+		return sock_invalid(env, am_socket_option);
 	if (argv[1] == am_otp)
 		return argc == 3 ? get_otp_locked(env, s, number) : enif_make_badarg(env);
 	lock_acquire(&s->locks[SOCK_READ]);
 	if (!sock_is_open(s, SOCK_READ))
 		answer = sock_error(env, am_closed);
 	else
-		answer = argc == 4 ? get_native(env, s, level, number, argv[3]) : get_option(env, s, level, number);
+		answer = argc > 3 ? get_native(env, s, level, number, argv[argc - 1]) : get_option(env, s, level, number);
 	lock_release(&s->locks[SOCK_READ]);
 	return answer;
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The native functions of prim_tty: standard input and output, as a terminal where they are one. Source of what they are
- * given and answer: kernel's prim_tty.erl of OTP 27.
+ * given and answer: kernel's prim_tty.erl of OTP 27, and of OTP 29, where signals come by another way.
  * Invariant: `wire` is the writing end of the pipe that signals go to, or -1: then no handler of ours is installed. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -32,6 +34,7 @@ enum signal_end { SIGNAL_READ, SIGNAL_WRITE, SIGNAL_ENDS };
 /* What tty_create makes. */
 struct tty {
 	struct nif_pid self, reader; /* who set the terminal's mode, and who reads; pid 0: nobody */
+	int out;             /* descriptor: standard output or error */
 	int signals[SIGNAL_ENDS]; /* a pipe: a byte a signal; -1 */
 	struct termios saved, wanted;
 	bool is_init;        /* `saved` and `wanted` are set */
@@ -40,7 +43,8 @@ struct tty {
 static struct {
 	struct nif_type *type;
 	_Atomic int wire, writers; /* writers: handlers that may be writing to what `wire` is or was */
-	struct termios first; /* as the VM found it */
+	struct termios first; /* as the VM found it, by descriptor fd */
+	int fd;
 	atomic_bool is_changed, is_hooked;
 } ttys = { .wire = -1 };
 
@@ -113,14 +117,15 @@ static Term is_terminal(struct nif_env *env, int argc, const Term *argv)
 
 static Term create(struct nif_env *env, int argc, const Term *argv)
 {
-	struct tty *t = enif_alloc_resource(ttys.type, sizeof(*t));
+	int out = argc == 1 ? get_fd(argv[0]) : STDOUT_FILENO;
+	struct tty *t = out > 0 ? enif_alloc_resource(ttys.type, sizeof(*t)) : NULL;
 	Term term;
 
-	(void)argc;
-	(void)argv;
 	if (t == NULL)
 		return enif_make_badarg(env);
-	*t = (struct tty){ .signals = { -1, -1 } };
+	*t = (struct tty){ .out = out, .signals = { -1, -1 } };
+	t->is_init = argc == 1 && tcgetattr(out, &t->saved) == 0;
+	t->wanted = t->saved;
 	term = enif_make_resource(env, t);
 	enif_release_resource(t);
 	return put_ok(env, term);
@@ -154,6 +159,16 @@ static void apply_options(struct termios *t, Term options)
 	}
 }
 
+/* A character at a time, none of them shown, no line's end made another. */
+static void make_raw(struct termios *t)
+{
+	set_bits(&t->c_iflag, ISTRIP | ICRNL, false);
+	set_bits(&t->c_lflag, ICANON | ECHO, false);
+	set_bits(&t->c_oflag, OPOST, false);
+	t->c_cc[VMIN] = 1;
+	t->c_cc[VTIME] = 0;
+}
+
 static Term init(struct nif_env *env, int argc, const Term *argv)
 {
 	struct tty *t = get_tty(env, argv[0]);
@@ -174,28 +189,82 @@ static void restore_at_halt(bool flush)
 {
 	(void)flush;
 	if (atomic_exchange(&ttys.is_changed, false))
-		tcsetattr(STDIN_FILENO, TCSANOW, &ttys.first);
+		tcsetattr(ttys.fd, TCSANOW, &ttys.first);
+}
+
+/* 0, or errno */
+static int set_mode(const struct tty *t, int fd)
+{
+	if (!atomic_exchange(&ttys.is_hooked, true)) {
+		ttys.first = t->saved;
+		ttys.fd = fd;
+		sched_at_halt(restore_at_halt);
+	}
+	if (tcsetattr(fd, TCSANOW, &t->wanted) != 0)
+		return errno;
+	atomic_store(&ttys.is_changed, true);
+	return 0;
+}
+
+static void follow_caller(struct nif_env *env, struct tty *t)
+{
+	enif_self(env, &t->self);
+	enif_monitor_process(env, t, &t->self, NULL);
 }
 
 static Term set(struct nif_env *env, int argc, const Term *argv)
 {
 	struct tty *t = get_tty(env, argv[0]);
+	int error;
 
 	(void)argc;
 	if (t == NULL)
 		return enif_make_badarg(env);
-	if (t->is_init) {
-		if (!atomic_exchange(&ttys.is_hooked, true)) {
-			ttys.first = t->saved;
-			sched_at_halt(restore_at_halt);
-		}
-		if (tcsetattr(STDIN_FILENO, TCSANOW, &t->wanted) != 0)
-			return put_failure(env, "tcsetattr", errno);
-		atomic_store(&ttys.is_changed, true);
-	}
-	enif_self(env, &t->self);
-	enif_monitor_process(env, t, &t->self, NULL);
+	error = t->is_init ? set_mode(t, STDIN_FILENO) : 0;
+	if (error != 0)
+		return put_failure(env, "tcsetattr", error);
+	follow_caller(env, t);
 	return am_ok;
+}
+
+/* Since OTP 28: #{input := raw, or another}. Of what is no terminal, raw cannot be had. */
+static Term init_input(struct nif_env *env, int argc, const Term *argv)
+{
+	struct tty *t = get_tty(env, argv[0]);
+	Term input = term_is_map(argv[1]) ? map_get(argv[1], am_input) : TERM_NONE;
+	int error;
+
+	(void)argc;
+	if (t == NULL || input == TERM_NONE)
+		return enif_make_badarg(env);
+	if (!t->is_init)
+		return input == am_raw ? put_error(env, am_enotsup) : am_ok;
+	if (input == am_raw || memcmp(&t->wanted, &t->saved, sizeof(t->saved)) != 0) {
+		t->wanted = t->saved;
+		if (input == am_raw)
+			make_raw(&t->wanted);
+		error = set_mode(t, t->out);
+		if (error != 0)
+			return put_failure(env, "tcsetattr", error);
+	}
+	follow_caller(env, t);
+	return am_ok;
+}
+
+static Term is_open(struct nif_env *env, int argc, const Term *argv)
+{
+	struct pollfd p = { .fd = get_fd(argv[1]), .events = POLLHUP };
+	int n;
+
+	(void)argc;
+	if (get_tty(env, argv[0]) == NULL || p.fd < 0)
+		return enif_make_badarg(env);
+	n = poll(&p, 1, 0);
+	if (n < 0)
+		return put_failure(env, "tty_is_open", errno);
+	if (n > 0 && !(p.revents & POLLHUP))
+		return enif_make_badarg(env);
+	return term_from_bool(n == 0);
 }
 
 static Term window_size(struct nif_env *env, int argc, const Term *argv)
@@ -256,6 +325,20 @@ static Term begin_select(struct nif_env *env, int argc, const Term *argv)
 	return am_ok;
 }
 
+/* Since OTP 28 without signals, which are those of os:set_signal/2. */
+static Term begin_input(struct nif_env *env, int argc, const Term *argv)
+{
+	struct tty *t = get_tty(env, argv[0]);
+
+	(void)argc;
+	if (t == NULL)
+		return enif_make_badarg(env);
+	enif_select(env, STDIN_FILENO, NIF_SELECT_READ, t, NULL, argv[1]);
+	enif_self(env, &t->reader);
+	enif_monitor_process(env, t, &t->reader, NULL);
+	return am_ok;
+}
+
 static Term read_signal(struct nif_env *env, int argc, const Term *argv)
 {
 	struct tty *t = get_tty(env, argv[0]);
@@ -274,11 +357,10 @@ static Term read_signal(struct nif_env *env, int argc, const Term *argv)
 	return put_ok(env, kind == 'w' ? am_winch : am_cont);
 }
 
-static void end_reader(struct nif_env *env, struct tty *t)
+static void end_signals(struct nif_env *env, struct tty *t)
 {
 	int mine = t->signals[SIGNAL_WRITE];
 
-	enif_select(env, STDIN_FILENO, NIF_SELECT_STOP, t, NULL, am_undefined);
 	if (atomic_compare_exchange_strong(&ttys.wire, &mine, -1))
 		handle_signals(SIG_DFL);
 	/* The number may be another file's once it is closed. A handler does not wait: the pipe is not blocking. */
@@ -287,6 +369,13 @@ static void end_reader(struct nif_env *env, struct tty *t)
 	close(t->signals[SIGNAL_WRITE]);
 	enif_select(env, t->signals[SIGNAL_READ], NIF_SELECT_STOP, t, NULL, am_undefined);
 	t->signals[SIGNAL_READ] = t->signals[SIGNAL_WRITE] = -1;
+}
+
+static void end_reader(struct nif_env *env, struct tty *t)
+{
+	enif_select(env, STDIN_FILENO, NIF_SELECT_STOP, t, NULL, am_undefined);
+	if (t->signals[SIGNAL_READ] >= 0)
+		end_signals(env, t);
 	t->reader.pid = 0;
 }
 
@@ -296,7 +385,7 @@ static void handle_down(struct nif_env *env, void *object, struct nif_pid *pid, 
 
 	(void)monitor;
 	if (t->is_init && pid->pid == t->self.pid)
-		tcsetattr(STDIN_FILENO, TCSANOW, &t->saved);
+		tcsetattr(ttys.fd, TCSANOW, &t->saved);
 	if (pid->pid == t->reader.pid)
 		end_reader(env, t);
 }
@@ -317,12 +406,12 @@ static Term read_input(struct nif_env *env, int argc, const Term *argv)
 {
 	struct tty *t = get_tty(env, argv[0]);
 	char bytes[READ_BYTES];
+	unsigned long most = READ_BYTES;
 	ssize_t n;
 
-	(void)argc;
-	if (t == NULL)
+	if (t == NULL || (argc == 3 && !enif_get_ulong(env, argv[2], &most)))
 		return enif_make_badarg(env);
-	n = read(STDIN_FILENO, bytes, sizeof(bytes));
+	n = read(STDIN_FILENO, bytes, most < READ_BYTES ? most : READ_BYTES);
 	if (n == 0)
 		return put_error(env, am_closed);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
@@ -333,10 +422,11 @@ static Term read_input(struct nif_env *env, int argc, const Term *argv)
 
 static Term write_output(struct nif_env *env, int argc, const Term *argv)
 {
+	struct tty *t = get_tty(env, argv[0]);
 	Term rest = argv[1];
 
 	(void)argc;
-	if (get_tty(env, argv[0]) == NULL)
+	if (t == NULL)
 		return enif_make_badarg(env);
 	while (rest != NIL) {
 		struct nif_iovec vector, *v = &vector;
@@ -344,7 +434,7 @@ static Term write_output(struct nif_env *env, int argc, const Term *argv)
 		if (!enif_inspect_iovec(env, PARTS_AT_ONCE, rest, &rest, &v))
 			return enif_make_badarg(env);
 		for (int i = 0; i < v->count; i++) {
-			int error = posix_write_all(STDOUT_FILENO, v->parts[i].iov_base, v->parts[i].iov_len);
+			int error = posix_write_all(t->out, v->parts[i].iov_base, v->parts[i].iov_len);
 
 			if (error != 0)
 				return put_error(env, put_error(env, posix_error_atom(-error)));
@@ -431,6 +521,15 @@ static Term choose(struct nif_env *env, int argc, const Term *argv)
 	return term_info_choose(name) ? am_ok : put_failure(env, "tgetent", ENOENT);
 }
 
+static Term choose_by_environment(struct nif_env *env, int argc, const Term *argv)
+{
+	const char *name = getenv("TERM");
+
+	(void)argc;
+	(void)argv;
+	return name != NULL && term_info_choose(name) ? am_ok : put_failure(env, "setupterm", ENOENT);
+}
+
 static Term capability_number(struct nif_env *env, int argc, const Term *argv)
 {
 	char name[NAME_BYTES];
@@ -456,6 +555,71 @@ static Term capability_text(struct nif_env *env, int argc, const Term *argv)
 	if (!get_text(env, argv[0], name, sizeof(name)))
 		return enif_make_badarg(env);
 	return term_info_text(name, text, &n) ? put_ok(env, put_bytes(env, text, n)) : am_false;
+}
+
+/* By its name of terminfo. */
+static Term capability(struct nif_env *env, int argc, const Term *argv)
+{
+	char name[NAME_BYTES], text[TERM_INFO_BYTES];
+	bool is_name;
+	size_t n;
+
+	(void)argc;
+	if (!get_text(env, argv[0], name, sizeof(name)))
+		return enif_make_badarg(env);
+	if (term_info_string(name, text, &n, &is_name))
+		return put_ok(env, put_bytes(env, text, n));
+	return is_name ? am_false : enif_make_badarg(env);
+}
+
+static Term put_capability(struct nif_env *env, int argc, const Term *argv)
+{
+	char text[TERM_INFO_BYTES], put[TERM_INFO_BYTES];
+	long parameters[TERM_INFO_PARAMETERS] = { 0 };
+	unsigned count = 0;
+	Term list = argv[1];
+	size_t n;
+
+	(void)argc;
+	if (!get_text(env, argv[0], text, sizeof(text)))
+		return enif_make_badarg(env);
+	for (; term_is_cons(list); list = cons_tail(list), count++)
+		if (count == TERM_INFO_PARAMETERS || !enif_get_long(env, cons_head(list), &parameters[count]))
+			return enif_make_badarg(env);
+	if (!term_info_put(text, parameters, count, put, &n))
+		return put_failure(env, "tparm", EINVAL);
+	return put_ok(env, put_bytes(env, put, n));
+}
+
+static Term put_string(struct heap *h, const char *text)
+{
+	return heap_list_bytes(h, text, strlen(text), NIL);
+}
+
+static Term put_names(struct nif_env *env, enum term_info_kind kind)
+{
+	struct heap *h = env->heap;
+	Term keys[] = { am_name, am_code, am_full_name }, list = NIL;
+	struct term_info_names names;
+
+	for (size_t i = 0; term_info_names(kind, i, &names); i++) {
+		Term values[] = { put_string(h, names.name), put_string(h, names.code), put_string(h, names.full_name) };
+
+		list = heap_cons(h, map_from_atoms(h, 3, keys, values), list);
+	}
+	return list;
+}
+
+static Term capabilities(struct nif_env *env, int argc, const Term *argv)
+{
+	Term keys[] = { am_bool, am_num, am_str }, values[3];
+
+	(void)argc;
+	(void)argv;
+	values[0] = put_names(env, TERM_INFO_FLAGS);
+	values[1] = put_names(env, TERM_INFO_NUMBERS);
+	values[2] = put_names(env, TERM_INFO_STRINGS);
+	return map_from_atoms(env->heap, 3, keys, values);
 }
 
 static Term move(struct nif_env *env, int argc, const Term *argv)
@@ -500,6 +664,11 @@ static struct nif_entry_function functions[] = {
 	{ "sizeof_wchar", 0, wide_bytes, 0 },
 	{ "tgetent_nif", 1, choose, 0 }, { "tgetnum_nif", 1, capability_number, 0 }, { "tgetflag_nif", 1, capability_flag, 0 },
 	{ "tgetstr_nif", 1, capability_text, 0 },
+	{ "tty_create", 1, create, 0 }, { "tty_init", 2, init_input, 0 }, { "tty_select", 2, begin_input, 0 },
+	{ "tty_is_open", 2, is_open, 0 }, { "read_nif", 3, read_input, NIF_DIRTY_IO },
+	{ "setupterm_nif", 0, choose_by_environment, 0 }, { "tinfo_nif", 0, capabilities, 0 },
+	{ "tigetnum_nif", 1, capability_number, 0 }, { "tigetflag_nif", 1, capability_flag, 0 },
+	{ "tigetstr_nif", 1, capability, 0 }, { "tputs_nif", 2, put_capability, 0 },
 	{ "tgoto_nif", 1, move, 0 }, { "tgoto_nif", 2, move, 0 }, { "tgoto_nif", 3, move, 0 },
 };
 

@@ -17,6 +17,17 @@ int term_info_number(const char *name);
 bool term_info_flag(const char *name);
 /* Fails: false: there is none. *n bytes, without padding. */
 bool term_info_text(const char *name, char *to, size_t *n);
+/* The capability of terminfo's name. Fails: false; *is_name: there are such, but this terminal has none. */
+bool term_info_string(const char *name, char *to, size_t *n, bool *is_name);
+/* The capability's text with the parameters put in, without padding. Fails: false. */
+enum { TERM_INFO_PARAMETERS = 9 };
+bool term_info_put(const char *text, const long *parameters, unsigned count, char *to, size_t *n);
+/* Names of all capabilities of a kind, by index. False: there are no more. */
+enum term_info_kind { TERM_INFO_FLAGS, TERM_INFO_NUMBERS, TERM_INFO_STRINGS };
+struct term_info_names {
+	const char *name, *code, *full_name;
+};
+bool term_info_names(enum term_info_kind kind, size_t index, struct term_info_names *names);
 /* The capability's text with the column and the row put in. Fails: false. */
 bool term_info_goto(const char *text, int column, int row, char *to, size_t *n);
 

@@ -34,6 +34,19 @@ Term bif_erlang_processes_0(Process *p, Term *args)
 	return process_list(&p->heap);
 }
 
+/* Of erlang:processes_next/1: {Next, [Pid]}, or none. */
+Term bif_erts_internal_processes_next_1(Process *p, Term *args)
+{
+	size_t next;
+	Term list;
+
+	if (!term_is_small(args[0]) || small_value(args[0]) < 0)
+		return exc_badarg(p);
+	next = (size_t)small_value(args[0]);
+	list = process_list_some(&p->heap, &next);
+	return list != TERM_NONE ? heap_tuple(&p->heap, term_from_small((int64_t)next), list) : am_none;
+}
+
 /* Below, p runs here. Each makes the value of one item on h. */
 
 static Term int_term(size_t n)
