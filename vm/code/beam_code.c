@@ -10,7 +10,6 @@
 #include "proc/sched.h"
 
 enum { NO_FUNCTION = UINT32_MAX, CODE_VERSION = 0, CODE_HEADER_MIN = 16 };
-enum { NATIVE_RECORD_LAST = 191 /* of OTP 29's operations; they begin where genops.def ends */ };
 enum { NEED_WORDS, NEED_FLOATS, NEED_FUNS };
 enum { LIVE_MAX = X_REGS - 1 /* operations keep a result in the next one */, FRAME_MAX = 1024, NEED_MAX = 1 << 26, ARITY_MAX = 255, FLOAT_REGS_MAX = F_REGS };
 /* Extended operands, as the number of a COMPACT_Z. */
@@ -120,7 +119,6 @@ static Term make_integer(struct heap *h, const uint8_t *bytes, size_t n)
 static bool take_integer(struct beam_parse *p, struct operand *o, const struct compact *c)
 {
 	uint8_t bytes[8];
-	struct code_integer *i;
 
 	for (unsigned k = 0; k < 8; k++)
 		bytes[k] = (uint8_t)((uint64_t)c->value >> (56 - 8 * k));
@@ -129,9 +127,7 @@ static bool take_integer(struct beam_parse *p, struct operand *o, const struct c
 		return beam_parse_fail(p, "Code: an integer is too big");
 	if (term_is_small(o->term))
 		return true;
-	i = beam_parse_take(p, 1, sizeof(*i));
-	*i = (struct code_integer){ o, p->integers };
-	p->integers = i;
+	beam_parse_constant(p, o);
 	return true;
 }
 
@@ -265,6 +261,11 @@ static bool decode_operand(struct beam_parse *p, struct reader *r, struct operan
 		break;
 	}
 	return beam_parse_fail(p, "Code: an operand has an unknown form");
+}
+
+bool beam_code_operand(struct beam_parse *p, struct reader *r, struct operand *o)
+{
+	return decode_operand(p, r, o, false);
 }
 
 /* ---- operations: labels and functions on the way */
@@ -412,8 +413,6 @@ bool beam_code_decode(struct beam_parse *p, struct reader *r)
 		return beam_parse_fail(p, "Code: ends within its header");
 	if (version != CODE_VERSION)
 		return beam_parse_fail(p, "Code: version %u is unknown", version);
-	if (max_op >= GENOP_LIMIT && max_op <= NATIVE_RECORD_LAST)
-		return beam_parse_fail(p, "Code: native records are not supported (operation %u)", max_op);
 	if (max_op >= GENOP_LIMIT)
 		return beam_parse_fail(p, "Code: made by a newer compiler (operation %u)", max_op);
 	if (labels > reader_left(r) || functions > reader_left(r))
@@ -672,6 +671,15 @@ static bool check_update_record(const struct check *c)
 	return true;
 }
 
+/* What a record's operation names it by: an atom, its name in this module, or {Module, Name}. */
+static bool check_record_id(const struct check *c, const struct operand *o)
+{
+	if (term_is_atom(o->term))
+		return true;
+	return (term_is_tuple_of(o->term, 2) && term_is_atom(tuple_get(o->term, 1)) && term_is_atom(tuple_get(o->term, 2))) ||
+	       fail_operand(c, "no name of a record");
+}
+
 static bool check_list(const struct check *c)
 {
 	const struct operand *a = c->op->args;
@@ -689,6 +697,9 @@ static bool check_list(const struct check *c)
 		return a[2].count == c->p->f->lambdas[a[0].u].num_free ? check_items(c, &a[2], "s") :
 									 fail_operand(c, "free variables of another number");
 	case GENOP_update_record: return check_items(c, &a[4], "us") && check_update_record(c);
+	case GENOP_get_record_elements: return check_items(c, &a[2], "ad");
+	case GENOP_put_record: return check_record_id(c, &a[1]) && check_items(c, &a[5], "as");
+	case GENOP_get_record_field: return check_record_id(c, &a[2]);
 	case GENOP_bs_create_bin: return check_segments(c, &a[5]);
 	case GENOP_bs_match: return check_commands(c, &a[2]);
 	}

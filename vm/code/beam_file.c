@@ -124,7 +124,7 @@ static bool check_form(struct beam_parse *p, const uint8_t *bytes, size_t n)
 }
 
 struct chunks {
-	struct reader atoms, code, strings, imports, exports, lambdas, literals, locals, attributes, compile, lines, meta, types;
+	struct reader atoms, code, strings, imports, exports, lambdas, literals, locals, attributes, compile, lines, meta, types, records, debug;
 	bool latin1;         /* the atoms */
 };
 
@@ -154,6 +154,8 @@ static void find_chunks(struct chunks *c, const uint8_t *bytes, size_t n)
 	c->lines = find_chunk(bytes, n, "Line");
 	c->meta = find_chunk(bytes, n, "Meta");
 	c->types = find_chunk(bytes, n, "Type");
+	c->records = find_chunk(bytes, n, "Recs");
+	c->debug = find_chunk(bytes, n, "DbgB");
 }
 
 static void md5_chunk(struct md5 *m, const struct reader *r)
@@ -184,6 +186,8 @@ static void compute_md5(const struct chunks *c, uint8_t digest[MD5_BYTES])
 	}
 	md5_chunk(&m, &c->literals);
 	md5_chunk(&m, &c->meta);
+	md5_chunk(&m, &c->records);
+	md5_chunk(&m, &c->debug);
 	md5_final(&m, digest);
 }
 
@@ -431,20 +435,28 @@ static bool parse_literals(struct beam_parse *p, struct reader *r)
 	return ok;
 }
 
-/* The big integers of the code get an area of their own, chained to the other. */
-static bool place_integers(struct beam_parse *p)
+void beam_parse_constant(struct beam_parse *p, struct operand *o)
+{
+	struct code_constant *c = beam_parse_take(p, 1, sizeof(*c));
+
+	*c = (struct code_constant){ o, p->constants };
+	p->constants = c;
+}
+
+/* The constants of the code get an area of their own, chained to the other. */
+static bool place_constants(struct beam_parse *p)
 {
 	struct literal_area *a;
 	size_t words = 0;
 
-	for (struct code_integer *i = p->integers; i != NULL; i = i->next)
+	for (struct code_constant *i = p->constants; i != NULL; i = i->next)
 		words += copy_flat_size_words(i->operand->term);
 	if (words == 0)
 		return true;
 	a = literal_new(words);
 	if (a == NULL)
 		return beam_parse_fail(p, "Code: no room for literals");
-	for (struct code_integer *i = p->integers; i != NULL; i = i->next)
+	for (struct code_constant *i = p->constants; i != NULL; i = i->next)
 		i->operand->term = literal_put(a, i->operand->term);
 	a->next = p->f->literal_area;
 	p->f->literal_area = a;
@@ -706,9 +718,9 @@ static bool parse_chunks(struct beam_parse *p, const uint8_t *bytes, size_t n)
 	f->compile = copy_bytes(p, &c.compile, &f->compile_bytes);
 	return parse_atoms(p, &c.atoms, c.latin1) && parse_strings(p, &c.strings) && parse_imports(p, &c.imports) &&
 	       parse_lambdas(p, &c.lambdas) && parse_literals(p, &c.literals) && parse_lines(p, &c.lines) && parse_types(p, &c.types) &&
-	       beam_code_decode(p, &c.code) && parse_exports(p, &c.exports, "ExpT", &f->exports, &f->export_count) &&
+	       beam_records_parse(p, &c.records) && beam_code_decode(p, &c.code) && parse_exports(p, &c.exports, "ExpT", &f->exports, &f->export_count) &&
 	       (c.locals.at == NULL || parse_exports(p, &c.locals, "LocT", &locals, &local_count)) && check_lambdas(p) &&
-	       place_integers(p) && beam_code_check(p) && beam_frames_check(p) &&
+	       place_constants(p) && beam_code_check(p) && beam_frames_check(p) &&
 	       check_info(p, "Attr", f->attributes, f->attributes_bytes) &&
 	       check_info(p, "CInf", f->compile, f->compile_bytes);
 }

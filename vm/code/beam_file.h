@@ -112,6 +112,8 @@ struct beam_file {
 	uint32_t file_count;
 	const uint8_t *attributes, *compile; /* external terms, or NULL */
 	size_t attributes_bytes, compile_bytes;
+	struct operand *records; /* declared native records: constants, as data/record.h says */
+	uint32_t record_count;
 	uint32_t on_load_label; /* 0: none */
 	uint64_t catch_steps; /* catches that the check of frames looked at: a few for each operation */
 	struct beam_memory *memory; /* everything above but the literal area and the strings */

@@ -53,17 +53,17 @@ struct compact {
 };
 struct compact reader_compact(struct reader *r);
 
-/* An operand whose term, an integer of more than 60 bits, still stands on the scratch heap. */
-struct code_integer {
+/* An operand whose term still stands on the scratch heap: an integer of more than 60 bits, or what a record is declared as. */
+struct code_constant {
 	struct operand *operand;
-	struct code_integer *next;
+	struct code_constant *next;
 };
 
 struct beam_parse {
 	struct beam_file *f;
 	struct beam_error *error;
 	struct heap scratch;
-	struct code_integer *integers;
+	struct code_constant *constants;
 	bool has_lines;
 	uint32_t type_count; /* of the Type chunk; 0: none that is known, and registers name types that do not matter */
 };
@@ -75,12 +75,21 @@ void *beam_parse_take(struct beam_parse *p, size_t count, size_t size);
 /* The atom of that index, or TERM_NONE with the error set. */
 Term beam_parse_atom(struct beam_parse *p, uint64_t index);
 
+/* The operand's term will stand in the literal area. */
+void beam_parse_constant(struct beam_parse *p, struct operand *o);
+
 /* ---- beam_code.c */
+/* One operand, as they stand in the code and wherever its format is used. */
+bool beam_code_operand(struct beam_parse *p, struct reader *r, struct operand *o);
 /* Decodes the Code chunk: operations, labels, functions. */
 bool beam_code_decode(struct beam_parse *p, struct reader *r);
 /* Holds every operand against genops.def, turns indices into what they name, and notes which registers and labels there
  * are. After all tables are there. */
 bool beam_code_check(struct beam_parse *p);
+
+/* ---- beam_records.c */
+/* Decodes the Recs chunk: the native records that the module declares. No such chunk: none. */
+bool beam_records_parse(struct beam_parse *p, struct reader *r);
 
 /* ---- beam_frames.c */
 /* Holds frames against each other along every path. After beam_code_check. */

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "data/compare.h"
 #include "data/map.h"
+#include "data/record.h"
 
 /* The next generic operation when it is `op`; NULL otherwise. */
 static const struct genop *next_is(const struct genop *g, size_t count, unsigned op)
@@ -587,6 +588,71 @@ static size_t emit_get_map_elements(struct emitter *em, const struct genop *g, s
 	return 1;
 }
 
+/* ---- native records */
+
+static void emit_fields(struct emitter *em, const struct operand *list, bool are_read)
+{
+	for (uint32_t i = 0; i < list->count; i += 2) {
+		emit_word(em, list->items[i].term);
+		if (are_read)
+			emit_word(em, emit_encode_reg(&list->items[i + 1]));
+		else
+			emit_source(em, &list->items[i + 1]);
+	}
+}
+
+/* What the module itself declares under that name; NULL: nothing. */
+static const struct operand *find_declared(const struct beam_file *f, Term name)
+{
+	for (uint32_t i = 0; i < f->record_count; i++)
+		if (tuple_get(cons_head(f->records[i].term), RECORD_NAME) == name)
+			return &f->records[i];
+	return NULL;
+}
+
+/* label, name, old record or [], destination, live, [Field, Value...] */
+static size_t emit_put_record(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *a = g->args, *list = &a[5], *declared = &a[1];
+	struct operand args[] = { a[0], a[2], a[3], a[4], operand_u(list->count) };
+	enum opcode op = OP_update_native_record;
+
+	(void)count;
+	if (operand_is_atom(&a[2], NIL)) {
+		op = term_is_atom(a[1].term) ? OP_create_record : OP_create_record_of;
+		if (op == OP_create_record)
+			declared = find_declared(em->f, a[1].term);
+		if (declared == NULL) {
+			emit_fail(em, g, "a record that is not declared");
+			return 1;
+		}
+		args[1] = *declared;
+	}
+	emit_instr(em, op, args);
+	emit_fields(em, list, false);
+	return 1;
+}
+
+static size_t emit_get_record_elements(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *list = &g->args[2];
+
+	(void)count;
+	emit_instr(em, OP_get_record_elements, (struct operand[]){ g->args[0], g->args[1], operand_u(list->count) });
+	emit_fields(em, list, true);
+	return 1;
+}
+
+/* Of this module, or exported; `external`: exported. */
+static size_t emit_is_record_accessible(struct emitter *em, const struct genop *g, size_t count)
+{
+	Term module = g->args[2].term == am_auto_local ? em->f->module : NIL;
+
+	(void)count;
+	emit_instr(em, OP_is_record_accessible, (struct operand[]){ g->args[0], g->args[1], operand_const(module) });
+	return 1;
+}
+
 static size_t emit_make_fun3(struct emitter *em, const struct genop *g, size_t count)
 {
 	const struct beam_lambda *l = &em->f->lambdas[g->args[0].u];
@@ -647,6 +713,9 @@ static const emit_special specials[GENOP_LIMIT] = {
 	[GENOP_put_map_exact] = emit_put_map,
 	[GENOP_has_map_fields] = emit_has_map_fields,
 	[GENOP_get_map_elements] = emit_get_map_elements,
+	[GENOP_put_record] = emit_put_record,
+	[GENOP_get_record_elements] = emit_get_record_elements,
+	[GENOP_is_record_accessible] = emit_is_record_accessible,
 	[GENOP_make_fun2] = emit_make_fun2,
 	[GENOP_make_fun3] = emit_make_fun3,
 	[GENOP_try] = emit_try,

@@ -8,7 +8,7 @@
 enum genop_number {
 #define GENOP(number, name, signature) GENOP_##name = number,
 #include "code/genops.def"
-	GENOP_LIMIT = 186
+	GENOP_LIMIT = 192
 };
 
 /* NULL for a number that is no operation. */

@@ -13,6 +13,7 @@
 #include "code/code_path.h"
 #include "code/nif_function.h"
 #include "code/opcodes.h"
+#include "data/record.h"
 #include "proc/message.h"
 #include "proc/process_life.h"
 #include "proc/process_walk.h"
@@ -137,6 +138,9 @@ static void take_from_file(struct code_instance *c, struct beam_file *f)
 	c->strings = f->strings;
 	c->string_bytes = f->string_bytes;
 	f->strings = NULL;
+	c->records = mem_alloc(f->record_count * sizeof(Term) + 1);
+	for (c->record_count = 0; c->record_count < f->record_count; c->record_count++)
+		c->records[c->record_count] = f->records[c->record_count].term;
 	c->literal_area = f->literal_area;
 	f->literal_area = NULL;
 }
@@ -171,6 +175,7 @@ static void free_code(struct code_instance *c)
 	mem_free(c->declared_nifs);
 	mem_free((void *)c->strings);
 	mem_free(c->files);
+	mem_free(c->records);
 	mem_free(c->exports);
 	mem_free(c->lambdas);
 	mem_free(c->attributes);
@@ -187,6 +192,17 @@ void module_free_instance(struct code_instance *c)
 static bool owns_address(const struct code_instance *c, const Inst *pc)
 {
 	return (uintptr_t)pc - (uintptr_t)c->words < c->word_count * sizeof(Inst);
+}
+
+Term module_find_record(Term module, Term name)
+{
+	struct module *m = module_find(module);
+	const struct code_instance *c = m != NULL ? atomic_load(&m->current) : NULL;
+
+	for (uint32_t i = 0; c != NULL && i < c->record_count; i++)
+		if (tuple_get(cons_head(c->records[i]), RECORD_NAME) == name)
+			return c->records[i];
+	return TERM_NONE;
 }
 
 /* ---- publishing */

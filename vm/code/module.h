@@ -33,6 +33,8 @@ struct code_instance {
 	const uint8_t *strings; /* the string table, where OPND_STRINGs point; lives as long as the code */
 	size_t string_bytes;
 	struct literal_area *literal_area;
+	Term *records;       /* that it declares, in its literals: see data/record.h */
+	uint32_t record_count;
 	Term *files;
 	uint32_t file_count;
 	struct beam_export *exports;
@@ -79,6 +81,8 @@ int module_publish(struct code_instance **c, size_t n);
 /* Both steps for a module that is not loaded yet; when it is meanwhile, nothing happens. Its on_load function runs in a process of its own.
  * Fails: -EINVAL with *error. */
 int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error);
+/* What current code of the module declares as a native record of that name, as data/record.h says; TERM_NONE: nothing. It is a literal. */
+Term module_find_record(Term module, Term name);
 /* Is there an export of the module that can be called, or current code? */
 bool module_is_loaded(Term name);
 /* Would module_publish take code of that name now? */

@@ -14,6 +14,7 @@
 #include "data/extern_id.h"
 #include "data/fun_link.h"
 #include "data/map.h"
+#include "data/record.h"
 
 struct compare_hooks compare_hooks;
 
@@ -313,7 +314,7 @@ static inline size_t skip_same_heads(const Term **a, const Term **b)
 	return n;
 }
 
-/* Elements of two tuples of one arity, values of two flat maps whose keys are the same words, or head and tail of cells of two lists
+/* Elements of two tuples of one arity, values of two flat maps whose keys are the same words, of two records of one definition, or head and tail of cells of two lists
  * which are the same up to there: when they are equal, so are the terms. 0 for all else. *passed: grows by the cells
  * before those. */
 static inline __attribute__((always_inline)) size_t find_elements(Term ta, Term tb, const Term **a, const Term **b,
@@ -336,6 +337,13 @@ static inline __attribute__((always_inline)) size_t find_elements(Term ta, Term 
 	header = *boxed_ptr(ta);
 	if (header_sub(header) == SUB_TUPLE)
 		return header_arity(header);
+	if (header_sub(header) == SUB_RECORD) {
+		if (!definition_same(**a, **b))
+			return 0;
+		++*a;
+		++*b;
+		return header_arity(header) - 1;
+	}
 	if (header_sub(header) != SUB_MAP || map_kind(header) != MAP_FLAT)
 		return 0;
 	if (**a != **b && !same_words(boxed_ptr(**a), boxed_ptr(**b), map_val(header) + 1))
@@ -353,7 +361,7 @@ static inline bool is_leaf(Term t)
 	if (!term_is_boxed(t))
 		return !term_is_cons(t);
 	sub = header_sub(*boxed_ptr(t));
-	return sub != SUB_TUPLE && sub != SUB_MAP && sub != SUB_FUN;
+	return !(1u << sub & (1u << SUB_TUPLE | 1u << SUB_MAP | 1u << SUB_FUN | 1u << SUB_RECORD));
 }
 
 /* ---- equality */
@@ -489,6 +497,8 @@ static bool same_others(struct walk *w, Term a, Term b)
 		return false;
 	if (term_is_tuple(a))
 		return tuple_arity(a) == tuple_arity(b);
+	if (term_is_record(a)) /* with fields they would have elements, if their definitions were the same */
+		return definition_same(record_definition(a), record_definition(b));
 	return term_is_map(a) ? same_maps(w, boxed_ptr(a), boxed_ptr(b)) : same_funs(w, fun_ptr(a), fun_ptr(b));
 }
 
@@ -691,7 +701,7 @@ bool compare_same(Term a, Term b, unsigned how)
 
 /* ---- order */
 
-enum rank { RANK_NUMBER, RANK_ATOM, RANK_REF, RANK_FUN, RANK_PORT, RANK_PID, RANK_TUPLE, RANK_MAP, RANK_NIL, RANK_LIST, RANK_BITS };
+enum rank { RANK_NUMBER, RANK_ATOM, RANK_REF, RANK_FUN, RANK_PORT, RANK_PID, RANK_TUPLE, RANK_RECORD, RANK_MAP, RANK_NIL, RANK_LIST, RANK_BITS };
 
 static inline enum rank rank_term(Term t)
 {
@@ -699,7 +709,7 @@ static inline enum rank rank_term(Term t)
 		[SUB_TUPLE] = RANK_TUPLE, [SUB_BIG_POS] = RANK_NUMBER, [SUB_BIG_NEG] = RANK_NUMBER, [SUB_REF] = RANK_REF,
 		[SUB_FUN] = RANK_FUN, [SUB_FLOAT] = RANK_NUMBER, [SUB_EXPORT] = RANK_FUN, [SUB_REFBIN] = RANK_BITS,
 		[SUB_HEAPBIN] = RANK_BITS, [SUB_SUBBIN] = RANK_BITS, [SUB_MAP] = RANK_MAP, [SUB_XPID] = RANK_PID,
-		[SUB_XPORT] = RANK_PORT, [SUB_XREF] = RANK_REF,
+		[SUB_XPORT] = RANK_PORT, [SUB_XREF] = RANK_REF, [SUB_RECORD] = RANK_RECORD,
 	};
 
 	switch (term_primary(t)) {
@@ -877,6 +887,8 @@ static int order_others(struct walk *w, Term a, Term b)
 		return compare_funs(w, a, b);
 	case RANK_TUPLE:
 		return order_ints((int64_t)tuple_arity(a), (int64_t)tuple_arity(b));
+	case RANK_RECORD:
+		return definition_compare(record_definition(a), record_definition(b));
 	default:
 		return compare_maps(w, a, b);
 	}

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "data/binary.h"
 #include "data/etf.h"
 #include "data/etf_tags.h"
@@ -15,6 +16,7 @@
 #include "data/fun_link.h"
 #include "data/map.h"
 #include "data/number.h"
+#include "data/record.h"
 #include "heap/copy.h"
 #include "term/atom.h"
 
@@ -126,6 +128,17 @@ static void check_id(struct cursor *c, unsigned tag)
 	}
 }
 
+/* How many fields, whether it is exported, then atoms: module, name, and those of the fields; then values. */
+static void check_record(struct cursor *c, uint64_t *wanted)
+{
+	uint64_t n = take_be(c, 4);
+
+	c->failed |= !release_has_native_records() || take_be(c, 1) > 1 || n > bytes_left(c);
+	for (uint64_t i = 0; i < n + 2 && !c->failed; i++)
+		skip_atom(c);
+	*wanted += n;
+}
+
 /* What stands behind one tag, sub-terms apart; those are added to *wanted. */
 static void check_one(struct cursor *c, uint64_t *wanted)
 {
@@ -133,6 +146,9 @@ static void check_one(struct cursor *c, uint64_t *wanted)
 	uint64_t n;
 
 	switch (tag) {
+	case ETF_RECORD:
+		check_record(c, wanted);
+		break;
 	case ETF_SMALL_INTEGER:
 		take(c, 1);
 		break;
@@ -551,6 +567,26 @@ static Term read_map(struct etf_decoder *d, size_t n, Term *slot)
 	return NIL;
 }
 
+static Term read_record(struct etf_decoder *d)
+{
+	size_t n = take_be(&d->c, 4);
+	bool exported = take_be(&d->c, 1) != 0;
+	Term module = read_tagged_atom(d), name = read_tagged_atom(d);
+	Term *definition;
+	struct record *r;
+
+	if (d->c.failed)
+		return NIL;
+	definition = definition_new(d->heap, module, name, exported, n);
+	for (size_t i = 0; i < n && !d->c.failed; i++)
+		definition[RECORD_FIELDS + i] = read_tagged_atom(d);
+	if (d->c.failed || !definition_is_sound(term_from_boxed(definition)))
+		return fail(d);
+	r = record_new(d->heap, term_from_boxed(definition));
+	push_slots(d, r->values, n);
+	return term_from_boxed((Term *)r);
+}
+
 static Term read_string(struct etf_decoder *d)
 {
 	size_t n = take_be(&d->c, 2);
@@ -582,6 +618,8 @@ static Term read_term(struct etf_decoder *d, Term *slot)
 		return read_list(d, take_be(&d->c, 4), slot);
 	case ETF_MAP:
 		return read_map(d, take_be(&d->c, 4), slot);
+	case ETF_RECORD:
+		return read_record(d);
 	case ETF_STRING:
 		return read_string(d);
 	case ETF_BINARY:

@@ -13,14 +13,15 @@
 #include "data/extern_id.h"
 #include "data/fun_link.h"
 #include "data/map.h"
+#include "data/record.h"
 #include "data/word_stack.h"
 #include "heap/resource_name.h"
 #include "term/atom.h"
 
 /* The word below is the rest of a list; below that, but while only counting, is where the number of its elements is written. */
-#define MARK_REST HEADER(0, SUB_MOVED)
+#define MARK_REST HEADER(0, SUB_MATCH)
 /* The word below is where a fun's size is to be written. */
-#define MARK_FUN_END HEADER(1, SUB_MOVED)
+#define MARK_FUN_END HEADER(1, SUB_MATCH)
 
 enum { FIXED_BYTES = 512 };
 
@@ -447,6 +448,20 @@ static void put_map(struct etf_encoder *e, Term t)
 	}
 }
 
+static void put_record(struct etf_encoder *e, const struct record *r)
+{
+	size_t n = definition_field_count(r->definition);
+
+	put_tagged(e, ETF_RECORD, n, 4);
+	put_be(e, definition_is_exported(r->definition), 1);
+	put_atom(e, tuple_get(r->definition, RECORD_MODULE));
+	put_atom(e, tuple_get(r->definition, RECORD_NAME));
+	for (size_t i = 0; i < n; i++)
+		put_atom(e, definition_fields(r->definition)[i]);
+	for (size_t i = n; i-- > 0;)
+		word_stack_push(&e->todo, r->values[i]);
+}
+
 static void put_boxed(struct etf_encoder *e, Term t)
 {
 	const Term *p = boxed_ptr(t);
@@ -470,6 +485,9 @@ static void put_boxed(struct etf_encoder *e, Term t)
 		break;
 	case SUB_MAP:
 		put_map(e, t);
+		break;
+	case SUB_RECORD:
+		put_record(e, record_ptr(t));
 		break;
 	case SUB_REFBIN:
 	case SUB_HEAPBIN:

@@ -5,6 +5,7 @@
 
 enum etf_tag {
 	ETF_VERSION = 131,
+	ETF_RECORD = 67,
 	ETF_NEW_FLOAT = 70,
 	ETF_BIT_BINARY = 77,
 	ETF_ZLIB = 80,

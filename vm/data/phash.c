@@ -8,6 +8,7 @@
 #include "data/extern_id.h"
 #include "data/fun_link.h"
 #include "data/map.h"
+#include "data/record.h"
 #include "data/word_stack.h"
 #include "term/atom.h"
 
@@ -17,15 +18,15 @@
 enum {
 	TYPE_SMALL = 1, TYPE_NIL = 2, TYPE_ATOM = 3, TYPE_STRING = 4, TYPE_PID = 5, TYPE_PORT = 6, TYPE_REF = 7, TYPE_TUPLE = 9,
 	TYPE_NEGATIVE = 10, TYPE_POSITIVE = 11, TYPE_FLOAT = 12, TYPE_BINARY = 13, TYPE_FUNCTION = 14, TYPE_BITS = 15,
-	TYPE_MAP = 16, TYPE_PAIRS = 19, TYPE_FUN = 1,
+	TYPE_MAP = 16, TYPE_PAIRS = 19, TYPE_RECORD = 23, TYPE_FUN = 1,
 };
 /* What an empty list alone gives, and what it mixes in elsewhere. */
 enum { NIL_WORD = 2 };
 #define NIL_ALONE 3468870702u
 
 /* Marks on the stack: header words, which no term is. */
-#define MARK_PAIR HEADER(1, SUB_MOVED)
-#define MARK_MAP_END HEADER(2, SUB_MOVED)
+#define MARK_PAIR HEADER(1, SUB_MATCH)
+#define MARK_MAP_END HEADER(2, SUB_MATCH)
 
 static inline uint32_t mix(uint32_t a, uint32_t b, uint32_t c)
 {
@@ -227,6 +228,22 @@ static uint32_t mix_map(struct word_stack *s, uint32_t hash, uint32_t *pairs, Te
 	return 0;
 }
 
+/* Values as they are declared, so that it is the same everywhere; OTP takes them as the numbers of its atoms are. */
+static uint32_t mix_record(struct word_stack *s, uint32_t hash, Term t, int64_t *left)
+{
+	const struct record *r = record_ptr(t);
+	size_t n = record_field_count(t);
+	uint32_t definition;
+
+	if (unlikely((int64_t)n > *left) || !phash2_within(r->definition, left, &definition)) {
+		*left = -1;
+		return 0;
+	}
+	for (size_t i = n; i > 0; i--)
+		word_stack_push(s, r->values[i - 1]);
+	return mix_words(hash, (uint32_t)n, definition, TYPE_RECORD);
+}
+
 static uint32_t mix_boxed(struct word_stack *s, uint32_t hash, uint32_t *pairs, Term t, int64_t *left)
 {
 	const Term *p = boxed_ptr(t);
@@ -240,6 +257,8 @@ static uint32_t mix_boxed(struct word_stack *s, uint32_t hash, uint32_t *pairs, 
 		for (size_t i = header_arity(*p); i > 0; i--)
 			word_stack_push(s, p[i]);
 		return mix_words(hash, (uint32_t)header_arity(*p), 0, TYPE_TUPLE);
+	case SUB_RECORD:
+		return mix_record(s, hash, t, left);
 	case SUB_BIG_POS:
 	case SUB_BIG_NEG:
 		return mix_big(hash, p);
@@ -361,6 +380,7 @@ static uint64_t fold_boxed(struct word_stack *s, uint64_t hash, Term t)
 
 	switch (header_sub(*p)) {
 	case SUB_TUPLE:
+	case SUB_RECORD: /* its definition is a tuple */
 		for (size_t i = header_arity(*p); i > 0; i--)
 			word_stack_push(s, p[i]);
 		return fold(hash, *p);

@@ -18,9 +18,9 @@ enum {
 	MAP_ADDEND = 268440611,
 };
 
-#define MARK_TAIL HEADER(0, SUB_MOVED)
-#define MARK_LIST_END HEADER(1, SUB_MOVED)
-#define MARK_TUPLE_END(arity) HEADER((arity) + 2, SUB_MOVED)
+#define MARK_TAIL HEADER(0, SUB_MATCH)
+#define MARK_LIST_END HEADER(1, SUB_MATCH)
+#define MARK_TUPLE_END(arity) HEADER((arity) + 2, SUB_MATCH)
 
 /* Four steps of hash * prime + byte, from the lowest byte of w on, multiplied out: one multiplication waits for the
  * hash before. */
@@ -146,6 +146,7 @@ static uint32_t step_boxed(struct word_stack *s, uint32_t hash, Term t, int64_t 
 	case SUB_EXPORT:
 		return step_export(hash, t);
 	case SUB_MAP:
+	case SUB_RECORD:
 		phash2_within(t, left, &inner);
 		return hash * PRIME_MAP + MAP_ADDEND + inner;
 	case SUB_REFBIN:

@@ -12,12 +12,13 @@
 #include "data/fun_link.h"
 #include "data/map.h"
 #include "data/number.h"
+#include "data/record.h"
 #include "data/word_stack.h"
 #include "term/atom.h"
 
 /* Marks. MARK_TEXT carries one or two characters; the others have what they need below them. */
 enum { MARK_KIND_TEXT, MARK_KIND_TAIL, MARK_KIND_ARRAY };
-#define MARK(kind, arg) HEADER((Term)(arg) << 4 | (kind), SUB_MOVED)
+#define MARK(kind, arg) HEADER((Term)(arg) << 4 | (kind), SUB_MATCH)
 #define MARK_TEXT(a, b) MARK(MARK_KIND_TEXT, (Term)(b) << 8 | (a))
 
 /* ---- the buffer */
@@ -343,6 +344,28 @@ static void push_map(struct word_stack *s, const struct print_buffer *b, Term t)
 	}
 }
 
+/* #module:name{field=value,...} */
+static void push_record(struct word_stack *s, struct print_buffer *b, Term t)
+{
+	const struct record *r = record_ptr(t);
+	size_t n = record_field_count(t);
+
+	print_char(b, '#');
+	print_atom(b, tuple_get(r->definition, RECORD_MODULE));
+	print_char(b, ':');
+	print_atom(b, tuple_get(r->definition, RECORD_NAME));
+	print_char(b, '{');
+	word_stack_push(s, MARK_TEXT('}', 0));
+	/* A field takes two bytes at least: what cannot be shown is not pushed. */
+	for (size_t i = n < b->limit ? n : b->limit; i-- > 0;) {
+		word_stack_push(s, r->values[i]);
+		word_stack_push(s, MARK_TEXT('=', 0));
+		word_stack_push(s, definition_fields(r->definition)[i]);
+		if (i > 0)
+			word_stack_push(s, MARK_TEXT(',', 0));
+	}
+}
+
 static void print_boxed(struct print_buffer *b, struct word_stack *s, Term t)
 {
 	const Term *p = boxed_ptr(t);
@@ -363,6 +386,9 @@ static void print_boxed(struct print_buffer *b, struct word_stack *s, Term t)
 	case SUB_MAP:
 		print_text(b, "#{");
 		push_map(s, b, t);
+		break;
+	case SUB_RECORD:
+		push_record(s, b, t);
 		break;
 	case SUB_FUN:
 	case SUB_EXPORT:

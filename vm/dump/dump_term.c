@@ -171,6 +171,7 @@ static void write_boxed(Term t)
 
 	switch (header_sub(*at)) {
 	case SUB_TUPLE:
+	case SUB_RECORD: /* {Definition, Value...}: the reader knows no records */
 		dump_format("t%zX:", header_arity(*at));
 		write_terms(at + 1, at + 1 + header_arity(*at));
 		break;
@@ -187,7 +188,7 @@ static void write_boxed(Term t)
 	case SUB_MAP:
 		write_map(at);
 		break;
-	case SUB_MATCH: case SUB_MOVED: /* no term that Erlang code could see */
+	case SUB_MATCH: /* no term that Erlang code could see */
 		dump_text("t0:");
 		break;
 	default:

@@ -40,10 +40,10 @@ struct frame {
 	uint8_t holds;
 };
 
-/* Can it hold variables? What a fun holds is data. */
+/* Can it hold variables? What a fun or a native record holds is data. */
 static bool is_container(Term t)
 {
-	return !term_is_immed(t) && !term_is_fun(t);
+	return !term_is_immed(t) && !term_is_fun(t) && !term_is_record(t);
 }
 
 static uint8_t own_kind(Term t)

@@ -546,15 +546,6 @@ static Term apply_2(Process *p, Term *args)
 
 /* ---- maps */
 
-static inline Term source_get(Inst source, const Term *x, const Term *stack)
-{
-	unsigned reg = (unsigned)(source >> 2);
-
-	if (!source_is_reg(source))
-		return source;
-	return *(const Term *)((reg & REG_Y_BIT ? (const char *)stack - REG_Y_BIT : (const char *)x) + reg);
-}
-
 Term call_update_flat(Term *at, Term map, const Term *x, const Term *stack, const Inst *list, unsigned n)
 {
 	const struct flatmap *old = (const struct flatmap *)boxed_ptr(map);

@@ -127,6 +127,15 @@ Term call_map_reason(Process *p, Term key, Term map);
 Term call_badkey(Process *p, Term key);
 Term call_badmap(Process *p, Term t);
 
+static inline Term source_get(Inst source, const Term *x, const Term *stack)
+{
+	unsigned reg = (unsigned)(source >> 2);
+
+	if (!source_is_reg(source))
+		return source;
+	return *(const Term *)((reg & REG_Y_BIT ? (const char *)stack - REG_Y_BIT : (const char *)x) + reg);
+}
+
 /* ---- maps. list: n words, key and value sources by turns. */
 /* Words that changing `pairs` pairs of map may take, mostly. */
 static inline size_t call_map_room(Term map, size_t pairs)

@@ -186,6 +186,7 @@ static inline __attribute__((always_inline)) Term *scan_word(struct gc *gc, Term
 	}
 	switch (header_sub(*p)) {
 	case SUB_TUPLE:
+	case SUB_RECORD:
 		return p + 1;
 	case SUB_MATCH:
 		scan_match(gc, (struct match_ctx *)p);

@@ -89,6 +89,7 @@ enum nif_term_type {
 	NIF_IS_ATOM = 1, NIF_IS_BITSTRING, NIF_IS_FLOAT, NIF_IS_FUN, NIF_IS_INTEGER, NIF_IS_LIST, NIF_IS_MAP,
 	NIF_IS_PID, NIF_IS_PORT,
 	NIF_IS_REFERENCE, NIF_IS_TUPLE,
+	NIF_IS_OTHER = -1,       /* a native record: erl_nif.h tells libraries to expect what they do not know */
 };
 
 enum { NIF_THREAD_OTHER, NIF_THREAD_SCHEDULER, NIF_THREAD_DIRTY_CPU, NIF_THREAD_DIRTY_IO };

@@ -91,7 +91,7 @@ static enum nif_term_type type_of_boxed(Term t)
 		[SUB_XPORT] = NIF_IS_PORT, [SUB_XREF] = NIF_IS_REFERENCE,
 	};
 
-	return (enum nif_term_type)types[header_sub(*boxed_ptr(t))];
+	return term_is_record(t) ? NIF_IS_OTHER : (enum nif_term_type)types[header_sub(*boxed_ptr(t))];
 }
 
 enum nif_term_type enif_term_type(struct nif_env *env, Term t)

@@ -29,7 +29,7 @@ static inline struct object_shape object_shape(const Term *header)
 	uint32_t words = (uint32_t)header_arity(*header) + 1;
 	unsigned sub = header_sub(*header), first = object_first_terms[sub];
 
-	if (sub == SUB_TUPLE || sub == SUB_FUN)
+	if (1u << sub & (1u << SUB_TUPLE | 1u << SUB_FUN | 1u << SUB_RECORD))
 		return (struct object_shape){ words, first, words };
 	if (sub == SUB_MAP)
 		return object_map_shape(*header);

@@ -27,7 +27,7 @@ enum { TAG_ATOM = 0x0b, TAG_CATCH = 0x1b, TAG_NIL = 0x3b };
 /* Subtags of header words. */
 enum subtag {
 	SUB_TUPLE = 0,
-	SUB_MATCH = 1,    /* match context, see struct match_ctx */
+	SUB_MATCH = 1,    /* match context, see struct match_ctx; elsewhere a mark that is no term */
 	SUB_BIG_POS = 2,
 	SUB_BIG_NEG = 3,
 	SUB_REF = 4,      /* local reference */
@@ -41,7 +41,7 @@ enum subtag {
 	SUB_XPID = 12,    /* struct extern_id */
 	SUB_XPORT = 13,
 	SUB_XREF = 14,
-	SUB_MOVED = 15,   /* never seen outside a collection */
+	SUB_RECORD = 15,  /* struct record */
 };
 
 static inline unsigned term_primary(Term t) { return t & 3; }
@@ -269,6 +269,14 @@ struct flatmap {
 	Term keys;           /* a tuple, shared between maps with the same keys */
 	Term values[];
 };
+
+/* ---- native records, of OTP 29. The definition is a tuple, which Erlang code never sees: see data/record.h. */
+struct record {
+	Term header;         /* HEADER(1 + fields, SUB_RECORD) */
+	Term definition;
+	Term values[];
+};
+static inline bool term_is_record(Term t) { return term_has_sub(t, SUB_RECORD); }
 
 /* ---- external pids, ports, references: of other nodes, or of an earlier life of this one */
 struct node;             /* term/node.h; counted */

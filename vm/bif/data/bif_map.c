@@ -383,6 +383,8 @@ static Term type_of_boxed(Term t)
 		return am_sub_binary;
 	case SUB_MAP:
 		return map_is_flat(t) ? am_flatmap : map_kind(*boxed_ptr(t)) == MAP_NODE_BITMAP ? am_hashmap_node : am_hashmap;
+	case SUB_RECORD:
+		return am_record;
 	case SUB_XPID:
 		return am_external_pid;
 	case SUB_XPORT:

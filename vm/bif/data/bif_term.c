@@ -12,6 +12,7 @@
 #include "data/fun_link.h"
 #include "data/number.h"
 #include "data/phash.h"
+#include "data/record.h"
 #include "heap/copy.h"
 #include "proc/sched.h"
 
@@ -75,13 +76,20 @@ static bool has_tag(Term t, Term tag)
 	return term_is_tuple(t) && tuple_arity(t) > 0 && tuple_get(t, 1) == tag;
 }
 
+/* A native record, by its name, or by that of its module too. */
 Term bif_erlang_is_record_2(Process *p, Term *args)
 {
-	return term_is_atom(args[1]) ? term_from_bool(has_tag(args[0], args[1])) : exc_badarg(p);
+	if (!term_is_atom(args[1]))
+		return exc_badarg(p);
+	if (term_is_record(args[0]))
+		return term_from_bool(tuple_get(record_definition(args[0]), RECORD_NAME) == args[1]);
+	return term_from_bool(has_tag(args[0], args[1]));
 }
 
 Term bif_erlang_is_record_3(Process *p, Term *args)
 {
+	if (release_has_native_records() && term_is_atom(args[1]) && term_is_atom(args[2]))
+		return term_from_bool(term_is_record(args[0]) && definition_is(record_definition(args[0]), args[1], args[2]));
 	if (!term_is_atom(args[1]) || !term_is_small(args[2]))
 		return exc_badarg(p);
 	return term_from_bool(has_tag(args[0], args[1]) &&
