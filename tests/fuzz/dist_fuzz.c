@@ -11,6 +11,7 @@
 #include "dist/dist.h"
 #include "dist/dist_packet.h"
 #include "proc/node_monitor.h"
+#include "proc/process_life.h"
 #include "proc/registry.h"
 #include "start.h"
 
