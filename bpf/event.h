@@ -16,7 +16,7 @@
 
 enum {
     EV_ID_BITS = 28, /* of the number of a process */
-    EV_NO_ATOM = (1 << BATCH_INDEX_BITS) - 1, /* in a function: a module or name that is not known */
+    EV_NO_ATOM = BATCH_NO_ATOM, /* in a function: a module or name that is not known */
 };
 
 /*
@@ -67,6 +67,13 @@ struct ev_head {
 enum ev_tells {
     EV_TELLS_RUNNING = 1, /* whether the process that a message goes to runs just then: nobody need follow who runs */
     EV_RUNS = 2,          /* with it: that process runs */
+};
+
+/* What the memory of a VM says of who a process is. */
+enum ev_owner {
+    EV_OWNER_KNOWN,
+    EV_OWNER_BEGINS,  /* that proc_lib runs it, but not yet what it is to do, or not any more */
+    EV_OWNER_UNKNOWN,
 };
 
 /* The form of each unit of probes.def. */

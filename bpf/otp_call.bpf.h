@@ -153,19 +153,23 @@ FIXES_GLOBAL __u64 otp_dict_get(const struct otp_layout *layout, __u64 process, 
 }
 
 /*
- * The initial call of a process that lives: what it was spawned with, or what proc_lib is to do in it once it says so.
+ * The initial call of a process: what it was spawned with, or what proc_lib is to do in it once it says so. A process
+ * that ends has lost the module of what it was spawned with, but not yet what proc_lib said. Returns false of one that
+ * proc_lib runs without saying what.
  */
-static __always_inline void otp_call_of_process(const struct otp_layout *layout, __u64 process, struct otp_call *call)
+static __always_inline bool otp_call_of_process(const struct otp_layout *layout, __u64 process, struct otp_call *call)
 {
     __u64 triple[3], key = otp_known_atom(layout, OTP_KNOWN_INITIAL_CALL);
 
     otp_read(layout, process, OTP_PROC_INITIAL, call, sizeof *call);
-    if (!otp_is(layout, call->module, OTP_KNOWN_PROC_LIB) || !otp_is(layout, call->function, OTP_KNOWN_INIT_P) ||
-        !otp_read_triple(layout->is_ours ? otp_dict_get_ours(layout, process, key) : otp_dict_get(layout, process, key), triple))
-        return;
+    if ((call->module && !otp_is(layout, call->module, OTP_KNOWN_PROC_LIB)) || !otp_is(layout, call->function, OTP_KNOWN_INIT_P))
+        return true;
+    if (!otp_read_triple(layout->is_ours ? otp_dict_get_ours(layout, process, key) : otp_dict_get(layout, process, key), triple))
+        return false;
     call->module = triple[0];
     call->function = triple[1];
     call->arity = triple[2] >> 4;
+    return true;
 }
 
 /*

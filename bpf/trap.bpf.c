@@ -29,9 +29,8 @@ static __noinline __u64 trap_registered(__u64 where)
 {
     __u32 slot = where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
     const struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
-    __u64 name = layout ? otp_atom(otp_registered(layout, where & VIEW_ADDRESS_MASK)) : WIRE_NO_ATOM;
 
-    return name == WIRE_NO_ATOM ? 0 : name + 1;
+    return layout ? otp_atom(otp_registered(layout, where & VIEW_ADDRESS_MASK)) : TRAP_NAME_UNKNOWN;
 }
 
 static __always_inline void trap_begin(struct trap_head *head, const struct ev_head *h, __u64 before)
@@ -40,7 +39,7 @@ static __always_inline void trap_begin(struct trap_head *head, const struct ev_h
     head->thread = bpf_get_current_pid_tgid();
     head->tells = h->tells;
     head->before = before;
-    head->registered = h->where ? trap_registered(h->where) : 0;
+    head->registered = h->where ? trap_registered(h->where) : TRAP_NAME_UNKNOWN;
 }
 
 _Static_assert(sizeof(struct trap_name) == sizeof(struct name_text), "a name is made where it stands in the record");

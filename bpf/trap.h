@@ -17,12 +17,15 @@ enum {
     TRAP_THREADS = 16384, /* of which it is known how many events they told */
 };
 
+#define TRAP_NAME_UNKNOWN (~0ull)
+
 struct trap_head {
     struct wire_header header; /* kind: enum batch_event */
     __u32 thread;              /* as the kernel knows it */
     __u32 tells;               /* enum ev_tells */
     __u64 before;              /* events that the thread told before, those lost among them */
-    __u64 registered;          /* of a stock emulator's process: its name, as atom's index + 1; 0: none */
+    __u64 registered;          /* of the process of a hook's event: its name's index; WIRE_NO_ATOM: it has none;
+                                * TRAP_NAME_UNKNOWN: that is not told */
 };
 
 /* struct name_text of name.bpf.h: what follows the bytes in use is not set. */

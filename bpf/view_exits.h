@@ -9,13 +9,9 @@
 VIEW_INLINE void view_exits_on_process__spawn(const struct ev_process__spawn *ev)
 {
     struct state_exits_births *birth = exits_births_upsert(&ev->head, ev->pid);
-    VIEW_NAME(mfa);
 
-    if (!birth)
-        return;
-    birth->born_ns = view_ns(&ev->head);
-    view_mfa(&ev->head, ev->mfa, &mfa);
-    birth->name = view_keep_name(&ev->head, &mfa);
+    if (birth)
+        birth->born_ns = view_ns(&ev->head);
 }
 
 VIEW_INLINE void view_exits_tell(const struct ev_process__exit *ev, __u64 now, __u64 lived, const struct name_text *owner, const struct name_text *reason)
@@ -48,8 +44,7 @@ VIEW_INLINE void view_exits_on_process__exit(const struct ev_process__exit *ev)
         return;
     VIEW_ADD(totals, abnormal, 1);
     VIEW_ADD(exits_by_reason_row(&ev->head, &name), count, 1);
-    if (!seen || view_kept_name(&ev->head, birth.name, &name))
-        view_owner(&ev->head, ev->pid, &name);
+    view_owner(&ev->head, ev->pid, &name);
     row = exits_by_owner_row(&ev->head, &name);
     VIEW_ADD(row, count, 1);
     if (seen) {

@@ -219,8 +219,8 @@ VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *ca
 }
 
 /*
- * The registered name of a stock emulator's process, or else its initial call: `where` of an event. Neither inlined nor
- * static: so the kernel verifies it once.
+ * The registered name of a process, or else its initial call: `where` of an event. Neither inlined nor static: so the
+ * kernel verifies it once.
  */
 FIXES_GLOBAL int view_owner_at(__u64 where, struct name_text *out)
 {
@@ -228,9 +228,10 @@ FIXES_GLOBAL int view_owner_at(__u64 where, struct name_text *out)
     __u32 slot = where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
     const struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
     struct otp_call call = {0};
+    bool whole;
 
     if (!layout || !out)
-        return -1;
+        return EV_OWNER_UNKNOWN;
     name = otp_registered(layout, process);
     if (otp_atom(name) != WIRE_NO_ATOM) {
         out->form = WIRE_REASON;
@@ -238,13 +239,13 @@ FIXES_GLOBAL int view_owner_at(__u64 where, struct name_text *out)
         out->words[0] = WIRE_ATOM;
         out->words[1] = otp_atom(name);
         out->words[2] = 0;
-        return 0;
+        return EV_OWNER_KNOWN;
     }
-    otp_call_of_process(layout, process, &call);
+    whole = otp_call_of_process(layout, process, &call);
     if (otp_atom(call.module) == WIRE_NO_ATOM) /* it exits */
-        return -1;
+        return EV_OWNER_UNKNOWN;
     otp_name_mfa(out, call.module, call.function, call.arity);
-    return 0;
+    return whole ? EV_OWNER_KNOWN : EV_OWNER_BEGINS;
 }
 
 /*
@@ -261,6 +262,14 @@ FIXES_GLOBAL __u64 view_where(__u32 vm, __u64 id)
         return 0;
     process = otp_find_process(layout, (__u64)ev_id_serial(id) << 32 | (__u64)ev_id_number(id) << 4 | OTP_TAG_PID);
     return process ? (__u64)*slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK) : 0;
+}
+
+/* Who the process is by now, by the memory of its VM: enum ev_owner. */
+VIEW_INLINE int view_owner_now(const struct ev_head *h, ev_id id, struct name_text *out)
+{
+    __u64 where = h->where ? h->where : view_where(h->vm, id);
+
+    return where ? view_owner_at(where, out) : EV_OWNER_UNKNOWN;
 }
 
 /*

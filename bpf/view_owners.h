@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a person calls a process: its registered name, else what it was to do when it began, else its pid. A stock
- * emulator's memory tells the two first, and so does that of an erlvm for processes that were there before; its pages
- * tell names that are registered since (views_user_owner). With notes a process is known by its initial call when its
- * birth was seen.
+ * What a person calls a process at an event: the name that it is registered by then, else what it was to do when it
+ * began, else its pid. The VM's memory tells the two first where the event says where the process is, or the process is
+ * found by its number (view_owner_now); pages of an erlvm tell names as they are registered and given up. What memory
+ * does not tell, since the process ends or has not begun, was told by its birth if that was seen.
  */
 #ifndef BPF_VIEW_OWNERS_H
 #define BPF_VIEW_OWNERS_H
@@ -13,7 +13,7 @@ VIEW_INLINE void view_owners_on_process__spawn(const struct ev_process__spawn *e
     struct state_owners_calls *call = owners_calls_upsert(&ev->head, ev->pid);
     VIEW_NAME(mfa);
 
-    if (!call || call->name) /* a recording may tell its registered name before its birth */
+    if (!call || call->name) /* its memory, or a recording, may tell of a process before its birth */
         return;
     view_mfa(&ev->head, ev->mfa, &mfa);
     call->name = view_keep_name(&ev->head, &mfa);
@@ -29,14 +29,12 @@ VIEW_INLINE void view_owners_on_process__exit(const struct ev_process__exit *ev)
 /* The name of the process that the event is about. */
 VIEW_INLINE void view_owner(const struct ev_head *h, ev_id id, struct name_text *out)
 {
-    struct state_owners_calls *call = h->where ? 0 : owners_calls_get(h, id);
-    __u64 where = h->where;
+    int known = view_owner_now(h, id, out);
+    struct state_owners_calls *call = known == EV_OWNER_KNOWN ? 0 : owners_calls_get(h, id);
 
     if (call && !view_kept_name(h, call->name, out))
         return;
-    if (!where)
-        where = view_where(h->vm, id);
-    if (!where || view_owner_at(where, out))
+    if (known == EV_OWNER_UNKNOWN)
         view_pid(id, out);
 }
 

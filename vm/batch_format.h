@@ -28,8 +28,8 @@
  *
  * Atoms: BATCH_ATOM (index, bytes, then the name's bytes, UTF-8) precedes a thread's first event that holds the atom, and is told again
  * once a second, after a tenth of a second without events and when somebody begins to watch (not when somebody watches already).
- * Processes: BATCH_NAMED (a pid, in its form; an atom's index) says that a process registered that name, while
- * somebody watches births.
+ * Processes: BATCH_NAMED (a pid, in its form; an atom's index) says that a process registered that name, or
+ * (BATCH_NO_ATOM) that it has none any more, while somebody watches births.
  * Time: ticks are CLOCK_MONOTONIC's nanoseconds or the processor's time stamp counter; the two pairs of the header say which.
  */
 #ifndef VM_BATCH_FORMAT_H
@@ -42,6 +42,7 @@ enum {
 	BATCH_TEXT_BYTES = 1024, /* of one text at most */
 	BATCH_PATIENCE_MS = 25,  /* a page is handed over when it was begun so long ago, by a thread that sleeps too */
 	BATCH_INDEX_BITS = 25,   /* of an atom */
+	BATCH_NO_ATOM = (1 << BATCH_INDEX_BITS) - 1, /* in place of an atom's index: there is none */
 	/* The thread of the VM's last page, which is empty: no thread holds anything any more. A VM that is killed
 	 * hands over none. */
 	BATCH_NO_THREAD = 0,

@@ -539,6 +539,86 @@ static int count_owner(void *ctx, const struct recording_owner *owner)
     return 0;
 }
 
+/* ---- registered names */
+
+/* A page of one thread in which a process registers the name of this atom, or gives its name up. */
+static void write_name(struct recording_writer *w, uint64_t sequence, uint64_t atom, uint64_t ns)
+{
+    struct support_page p;
+
+    support_page_begin(&p, VM, 3, sequence, 0, ns);
+    support_page_head(&p, BATCH_NAMED, 2, ns);
+    support_page_word(&p, ev_id_of_pid(1, 0));
+    support_page_word(&p, atom);
+    ck_assert_int_eq(recording_page(w, support_page_end(&p, ns + 1)), 0);
+}
+
+/* The atom that is the registered name of the one process that the file begins with; 0: it has none. */
+static uint64_t read_name(const char *name)
+{
+    struct batch_names *names = batch_names_new();
+    FILE *file = fopen(name, "re");
+    struct recording_item item;
+    struct recording *r;
+    uint64_t atom = 0;
+
+    ck_assert(file && !recording_open(file, name, names, &r));
+    while (recording_next(r, &item)) {
+        if (item.kind != RECORDING_OWNERS)
+            continue;
+        ck_assert_uint_eq(item.owner->id, ev_id_of_pid(1, 0));
+        if (item.owner->form == WIRE_REASON)
+            atom = item.owner->words[1];
+    }
+    recording_close(r);
+    batch_names_free(names);
+    return atom;
+}
+
+/* What memory holds begins with the name of its oldest page, not of the newest; one that was given up is none. */
+START_TEST(test_recording_in_memory_begins_with_the_names_of_then)
+{
+    struct recording_writer *w = begin((struct recording_plan){.ring_ns = 20ull * S_NS, .files = 2});
+    const struct wire_name call = {.form = WIRE_MFA, .words = {7, 8, 40}};
+
+    ck_assert_int_eq(recording_owner(w, VM, ev_id_of_pid(1, 0), &call), 0);
+    write_name(w, 1, 17, 10ull * S_NS);
+    ck_assert_int_eq(write_pages(w, 11, 25), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_uint_eq(read_name(path), 0);
+    write_name(w, 2, 19, 50ull * S_NS);
+    ck_assert_int_eq(write_pages(w, 51, 60), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_uint_eq(read_name(path), 17);
+    write_name(w, 3, EV_NO_ATOM, 80ull * S_NS);
+    ck_assert_int_eq(write_pages(w, 81, 90), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_uint_eq(read_name(path), 19);
+    ck_assert_int_eq(write_pages(w, 120, 130), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_uint_eq(read_name(path), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+}
+END_TEST
+
+/* A file that follows begins with the name that the one before ended with. */
+START_TEST(test_recording_begins_each_file_with_the_names_of_then)
+{
+    struct recording_writer *w = begin((struct recording_plan){.max_bytes = 65536, .files = 3});
+    const struct wire_name call = {.form = WIRE_MFA, .words = {7, 8, 40}};
+    char name[160];
+
+    ck_assert_int_eq(recording_owner(w, VM, ev_id_of_pid(1, 0), &call), 0);
+    write_name(w, 1, 17, 1);
+    ck_assert_int_eq(write_pages(w, 0, MANY), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, i ? "%s.%d" : "%s", path, i);
+        ck_assert_uint_eq(read_name(name), 17);
+    }
+}
+END_TEST
+
 /* More are born than there is room for: those that live are named first, and there are never more. */
 START_TEST(test_recording_of_many_lives_is_bounded)
 {
@@ -791,6 +871,8 @@ Suite *recording_suite(void)
     tcase_add_loop_test(tests, test_recording_removes_files_of_an_earlier_one, 0, 2);
     tcase_add_test(tests, test_recording_begins_each_file_with_who_lives);
     tcase_add_test(tests, test_recording_in_memory_begins_with_who_lived);
+    tcase_add_test(tests, test_recording_in_memory_begins_with_the_names_of_then);
+    tcase_add_test(tests, test_recording_begins_each_file_with_the_names_of_then);
     tcase_add_test(tests, test_recording_of_many_lives_is_bounded);
     tcase_add_test(tests, test_recording_counts_whom_it_does_not_name);
     tcase_add_test(tests, test_recording_that_is_cut_off_is_read_up_to_there);

@@ -93,7 +93,6 @@ static const char setting[] =
     "    out = []\n"
     "    for o in map(json.loads, open(name)):\n"
     "        if o.get('unit') == 'ns': o.pop('slots')\n"
-    "        if o.get('owner') == 'net_kernel': o['owner'] = 'both:node/0' # registered meanwhile: pages alone tell it\n"
     "        for k in [k for k in o if k in ('time', 'began', 'ran_percent', 'total_percent') or k.endswith(('_ns', '_per_s'))]: del o[k]\n"
     "        out.append(json.dumps(o))\n"
     "    return sorted(out)\n"

@@ -30,6 +30,7 @@ struct state {
     uint64_t begins[MAX_FILES]; /* when the first page of each came; UNKNOWN_NS: of none is it known */
     size_t nfiles;
     struct recording_seen *seen; /* pages that may stand in a later file, too */
+    bool follows; /* no page of the file has come, and it goes on where the one before it ends */
     uint64_t next_ns, repeated; /* when the file begins that is read next; pages that were left out */
     struct wanted wanted;
     bool chosen; /* words chose what is wanted */
@@ -439,6 +440,7 @@ static int take_page(struct state *st, const struct batch_received *page)
     if (is_repeated(st, page, &err) || err)
         return err;
     st->begin_ns = st->begin_ns ? st->begin_ns : now;
+    st->follows = false;
     err = leave_out_gap(st, now);
     st->now_ns = now > st->now_ns ? now : st->now_ns;
     feed_take(st->feed, page);
@@ -447,11 +449,12 @@ static int take_page(struct state *st, const struct batch_received *page)
     return err || !st->options->events ? err : sink_flush(&st->sink);
 }
 
+/* What a file begins with that follows another was told by pages of that, some of which may wait for their turn. */
 static void take_owner(struct state *st, const struct recording_owner *owner)
 {
     struct wire_name name = {.form = owner->form, .words = {owner->words[0], owner->words[1], owner->words[2]}};
 
-    if (name.form == WIRE_MFA || name.form == WIRE_REASON)
+    if (!st->follows && (name.form == WIRE_MFA || name.form == WIRE_REASON))
         feed_owner(st->feed, owner->vm, owner->id, &name);
 }
 
@@ -718,7 +721,10 @@ static int run(struct state *st)
     st->sink.one_vm = st->nvms == 1;
     for (size_t i = 0; i < st->nfiles && !err; i++) {
         st->next_ns = i + 1 < st->nfiles ? st->begins[i + 1] : UNKNOWN_NS;
-        err = read_file(st, st->files[i]);
+        st->follows = i && (st->begins[i] == UNKNOWN_NS || st->begins[i] <= st->now_ns + GAP_NS);
+        if (!st->follows) /* its names are of a later time than all that came */
+            err = tell_until(st, st->now_ns);
+        err = err ? err : read_file(st, st->files[i]);
     }
     if (st->repeated && !err)
         note("%" PRIu64 " pages of events that stand in several of the files are told once", st->repeated);

@@ -151,14 +151,6 @@ static int record_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name
     return recording_owner(((struct state *)ctx)->writer, vm, id, name);
 }
 
-static void take_named(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)
-{
-    struct state *st = ctx;
-
-    if (!st->err)
-        st->err = recording_named(st->writer, vm, id, name);
-}
-
 /* Births of its processes so far are in no recording, nor are the atoms that its threads told another erlsnoop alone. */
 static int record_owners(struct state *st, const struct target *t)
 {
@@ -470,7 +462,7 @@ static int run(struct state *st, const struct options *o)
         err = trap_source_require(&st->wanted, &st->watch.only, st->watch.plan);
     if (!err && !(st->watch.only.elf && hands_pages(st, &st->watch.only)))
         err =
-            trap_source_new(&(struct trap_source_ops){take_page, take_named, st}, &st->wanted, &st->watch, &st->traps);
+            trap_source_new(&(struct trap_source_ops){take_page, st}, &st->wanted, &st->watch, &st->traps);
     if (!err)
         err = recording_begin(&st->plan, &st->writer);
     if (!err) {

@@ -111,21 +111,36 @@ void otp_owner_init(struct otp_owner *r, const struct otp_layout *layout, const 
                             .initial_call = find_atom(names, layout->vm, "$initial_call")};
 }
 
-bool otp_owner_read(struct otp_owner *r, uint64_t process, struct wire_name *out)
+static void read_call(struct otp_owner *r, uint64_t process, struct wire_name *out)
 {
-    uint64_t registered, call[3], told[3];
+    uint64_t call[3], told[3];
 
-    if (!otp_registered_name(r->memory, r->layout, process, &registered))
-        registered = 0;
     if (!read_member(r, process, OTP_PROC_INITIAL, call, sizeof call))
-        return false;
-    *out = (struct wire_name){.form = WIRE_REASON, .words = {WIRE_ATOM, registered >> ATOM_SHIFT, 0}};
-    if (is_atom(registered))
-        return true;
+        return;
     if (call[0] == r->proc_lib && call[1] == r->init_p && read_proc_lib(r, process, told)) {
         memcpy(call, told, sizeof call);
         call[2] >>= SMALL_SHIFT;
     }
-    *out = (struct wire_name){.form = WIRE_MFA, .words = {call[0] >> ATOM_SHIFT, call[1] >> ATOM_SHIFT, call[2]}};
-    return is_atom(call[0]) && is_atom(call[1]) && call[2] <= 255;
+    if (is_atom(call[0]) && is_atom(call[1]) && call[2] <= 255)
+        *out = (struct wire_name){.form = WIRE_MFA, .words = {call[0] >> ATOM_SHIFT, call[1] >> ATOM_SHIFT, call[2]}};
+}
+
+static void read_registered(struct otp_owner *r, uint64_t process, struct wire_name *out)
+{
+    uint64_t name;
+
+    if (otp_registered_name(r->memory, r->layout, process, &name) && is_atom(name))
+        *out = (struct wire_name){.form = WIRE_REASON, .words = {WIRE_ATOM, name >> ATOM_SHIFT, 0}};
+}
+
+const struct wire_name *otp_owner_read(struct otp_owner *r, uint64_t process, struct wire_name out[OTP_OWNER_NAMES])
+{
+    for (int i = 0; i < OTP_OWNER_NAMES; i++)
+        out[i] = (struct wire_name){.form = WIRE_TEXT};
+    read_call(r, process, &out[OTP_OWNER_CALL]);
+    read_registered(r, process, &out[OTP_OWNER_REGISTERED]);
+    for (int i = OTP_OWNER_NAMES; i-- > 0;)
+        if (out[i].form != WIRE_TEXT)
+            return &out[i];
+    return NULL;
 }

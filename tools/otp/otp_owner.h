@@ -25,7 +25,12 @@ struct otp_owner {
 /* Of a VM that was added to the names. All stay the caller's, and must live as long as *out is used. */
 void otp_owner_init(struct otp_owner *out, const struct otp_layout *layout, const struct erlvm_layout *ours,
                     struct names *names);
-/* The name of the process at this address. Fails: false, it tells none. */
-bool otp_owner_read(struct otp_owner *owner, uint64_t process, struct wire_name *out);
+enum { OTP_OWNER_CALL, OTP_OWNER_REGISTERED, OTP_OWNER_NAMES };
+
+/*
+ * The names of the process at this address: what it is to do (WIRE_MFA), and its registered name (WIRE_REASON). Where it
+ * has none that can be read, the form is WIRE_TEXT. Returns the one that it is called by; NULL: it has none.
+ */
+const struct wire_name *otp_owner_read(struct otp_owner *owner, uint64_t process, struct wire_name out[OTP_OWNER_NAMES]);
 
 #endif

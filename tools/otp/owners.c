@@ -23,18 +23,27 @@ static int tell_atom(const struct reader *r, uint64_t index)
     return text ? r->ops->atom(r->ops->ctx, r->vm, index, text, strlen(text)) : 0;
 }
 
+static int tell_name(const struct reader *r, ev_id id, const struct wire_name *name)
+{
+    int err = tell_atom(r, name->form == WIRE_MFA ? name->words[0] : name->words[1]);
+
+    if (!err && name->form == WIRE_MFA)
+        err = tell_atom(r, name->words[1]);
+    return err ? err : r->ops->owner(r->ops->ctx, r->vm, id, name);
+}
+
 static int tell_process(void *ctx, const struct snapshot_process *process)
 {
     const struct reader *r = ctx;
-    struct wire_name name;
-    int err;
+    struct wire_name names[OTP_OWNER_NAMES];
+    int err = 0;
 
-    if (process->status == SNAPSHOT_EXITING || !snapshot_owner(r->snapshot, process, &name))
+    if (process->status == SNAPSHOT_EXITING || !snapshot_names(r->snapshot, process, names))
         return 0;
-    err = tell_atom(r, name.form == WIRE_MFA ? name.words[0] : name.words[1]);
-    if (!err && name.form == WIRE_MFA)
-        err = tell_atom(r, name.words[1]);
-    return err ? err : r->ops->owner(r->ops->ctx, r->vm, process->id, &name);
+    for (int i = 0; i < OTP_OWNER_NAMES && !err; i++)
+        if (names[i].form != WIRE_TEXT)
+            err = tell_name(r, process->id, &names[i]);
+    return err;
 }
 
 /* All of them, or those by which views tell orderly ends from others: they are to know these before the first end. */

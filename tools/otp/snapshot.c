@@ -474,9 +474,22 @@ static bool lives(const struct snapshot *s, const struct snapshot_process *p)
     return read_at(s, p->address + s->layout->off[OTP_PROC_ID], &id, sizeof id) && snapshot_pid(s, id) == p->id;
 }
 
+const struct wire_name *snapshot_names(struct snapshot *s, const struct snapshot_process *p,
+                                       struct wire_name out[OTP_OWNER_NAMES])
+{
+    const struct wire_name *called = otp_owner_read(&s->owner, p->address, out);
+
+    return called && lives(s, p) ? called : NULL;
+}
+
 bool snapshot_owner(struct snapshot *s, const struct snapshot_process *p, struct wire_name *out)
 {
-    return otp_owner_read(&s->owner, p->address, out) && lives(s, p);
+    struct wire_name names[OTP_OWNER_NAMES];
+    const struct wire_name *called = snapshot_names(s, p, names);
+
+    if (called)
+        *out = *called;
+    return called != NULL;
 }
 
 bool snapshot_registered(struct snapshot *s, const struct snapshot_process *p, uint64_t *atom)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "otp_owner.h"
 #include "otp_vm.h"
 
 #include "../../bpf/event.h"
@@ -76,6 +77,9 @@ int snapshot_processes(struct snapshot *snapshot, int (*take)(void *ctx, const s
  * snapshot_processes too, as long as it lives.
  */
 bool snapshot_owner(struct snapshot *snapshot, const struct snapshot_process *process, struct wire_name *out);
+/* All its names, and which it is called by, as otp_owner_read tells them. NULL: it has none, or has ended since. */
+const struct wire_name *snapshot_names(struct snapshot *snapshot, const struct snapshot_process *process,
+                                       struct wire_name out[OTP_OWNER_NAMES]);
 /* Its registered name: the atom's index. False: it has none, or has ended since. */
 bool snapshot_registered(struct snapshot *snapshot, const struct snapshot_process *process, uint64_t *atom);
 /*

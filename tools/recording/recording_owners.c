@@ -13,7 +13,7 @@ struct entry {
     struct {
         uint64_t vm, id;
     } key;
-    struct recording_owner owner; /* form 0: only its end was told */
+    struct recording_owner call, registered; /* form 0 (WIRE_TEXT): it is not known, it has none */
     uint64_t ended_ns;            /* 0: it lives */
     struct entry *next;           /* that ended after it */
     UT_hash_handle hh;
@@ -93,10 +93,18 @@ int recording_owners_add(struct recording_owners *owners, const struct recording
     struct entry *e;
     int err = find_entry(owners, owner->vm, owner->id, &e);
 
-    /* a registered name stays: what a process was born to do may be told behind it */
-    if (!err && e && (e->owner.form != WIRE_REASON || owner->form == WIRE_REASON))
-        e->owner = *owner;
+    if (!err && e)
+        *(owner->form == WIRE_REASON ? &e->registered : &e->call) = *owner;
     return err ? err : !e;
+}
+
+void recording_owners_name(struct recording_owners *owners, uint32_t vm, uint64_t id, uint64_t atom)
+{
+    struct entry *e, fresh = {.key = {vm, id}};
+
+    HASH_FIND(hh, owners->table, &fresh.key, sizeof fresh.key, e);
+    if (e)
+        e->registered = (struct recording_owner){vm, atom == EV_NO_ATOM ? WIRE_TEXT : WIRE_REASON, id, {WIRE_ATOM, atom}};
 }
 
 static void end_entry(struct recording_owners *owners, struct entry *e, uint64_t now_ns)
@@ -141,7 +149,13 @@ int recording_owners_each(const struct recording_owners *owners, uint32_t vm,
     int err = 0;
 
     HASH_ITER(hh, owners->table, e, next)
-        if (!err && e->owner.form && (!vm || e->key.vm == vm))
-            err = visit(ctx, &e->owner);
+    {
+        if (vm && e->key.vm != vm)
+            continue;
+        if (!err && e->call.form)
+            err = visit(ctx, &e->call);
+        if (!err && e->registered.form)
+            err = visit(ctx, &e->registered);
+    }
     return err;
 }

@@ -15,15 +15,20 @@ struct recording_owners;
  * recording_owners_free frees. NULL: out of memory. */
 struct recording_owners *recording_owners_new(size_t most, uint64_t keep_ns);
 void recording_owners_free(struct recording_owners *owners);
-/* What is called so. Returns 1 when it is left out: there is no room. Fails: -ENOMEM. */
+/*
+ * What it was to do, or (WIRE_REASON) its registered name. Returns 1 when it is left out: there is no room. Fails:
+ * -ENOMEM.
+ */
 int recording_owners_add(struct recording_owners *owners, const struct recording_owner *owner);
+/* A process that is known has registered this name, EV_NO_ATOM: has none any more. Nothing of another. */
+void recording_owners_name(struct recording_owners *owners, uint32_t vm, uint64_t id, uint64_t atom);
 /* Its end was told at this time; its birth may come later. Fails: -ENOMEM. */
 int recording_owners_exit(struct recording_owners *owners, uint32_t vm, uint64_t id, uint64_t now_ns);
 /* All processes of the VM ended. */
 void recording_owners_exit_vm(struct recording_owners *owners, uint32_t vm, uint64_t now_ns);
 /* Forgets those that ended so long ago that nothing of them may come. */
 void recording_owners_pass(struct recording_owners *owners, uint64_t now_ns);
-/* All of the VM, 0: of all VMs, in the order in which they came. A nonzero return of `visit` ends it and is
+/* All of the VM, 0: of all VMs, in the order in which they came; of each what it was to do comes first. A nonzero return of `visit` ends it and is
  * returned. */
 int recording_owners_each(const struct recording_owners *owners, uint32_t vm,
                           int (*visit)(void *ctx, const struct recording_owner *owner), void *ctx);

@@ -35,9 +35,23 @@ enum {
 #define WAIT_NS 1000000000ull
 #define OWNER_NS (5 * WAIT_NS) /* how long pages that tell more of an ended process may wait */
 
+/* That a process registered a name, or gave it up: of pages that no file begins behind yet. */
+struct naming {
+    struct naming *next;
+    uint32_t vm;
+    uint64_t id, atom;
+};
+
+struct namings {
+    struct naming *first, **end;
+    uint64_t bytes;
+};
+
 /* A chunk in memory. */
 struct kept {
     struct kept *next;
+    struct namings namings;
+    uint64_t bytes;   /* of memory that it takes */
     uint64_t time_ns; /* of its last page */
     struct recording_chunk chunk;
     char stored[];
@@ -53,6 +67,7 @@ struct recording_writer {
     struct recording_vm *vms;
     size_t nvms;
     struct recording_owners *owners;
+    struct namings namings; /* of the pages that wait */
     struct recording_lost lost, lost_told;
     uint64_t first_ns, last_ns; /* of the pages that wait */
     uint64_t looked_ns; /* first */
@@ -403,16 +418,44 @@ static int next_file(struct recording_writer *w)
     return err ? err : open_file(w);
 }
 
+/* ---- registered names: a file begins with those of its first page's time, which later pages change */
+
+static int add_naming(struct namings *namings, const struct naming *naming)
+{
+    struct naming *n = malloc(sizeof *n);
+
+    if (!n)
+        return fail(-ENOMEM, "out of memory");
+    *n = *naming;
+    n->next = NULL;
+    *(namings->first ? namings->end : &namings->first) = n;
+    namings->end = &n->next;
+    namings->bytes += sizeof *n;
+    return 0;
+}
+
+/* The pages are behind what files begin with from now on. */
+static void pass_namings(struct recording_writer *w, struct namings *namings)
+{
+    for (struct naming *n = namings->first, *next; n; n = next) {
+        next = n->next;
+        recording_owners_name(w->owners, n->vm, n->id, n->atom);
+        free(n);
+    }
+    *namings = (struct namings){0};
+}
+
 /* ---- memory */
 
 static void drop_oldest(struct recording_writer *w)
 {
     struct kept *k = w->kept;
 
+    pass_namings(w, &k->namings);
     w->kept = k->next;
     if (!w->kept)
         w->kept_end = &w->kept;
-    w->kept_bytes -= sizeof *k + k->chunk.stored;
+    w->kept_bytes -= k->bytes;
     free(k);
 }
 
@@ -426,10 +469,13 @@ static int keep_chunk(struct recording_writer *w, const struct recording_chunk *
     k->next = NULL;
     k->time_ns = w->last_ns;
     k->chunk = *chunk;
+    k->namings = w->namings;
+    k->bytes = sizeof *k + chunk->stored + k->namings.bytes;
+    w->namings = (struct namings){0};
     memcpy(k->stored, w->stored, chunk->stored);
     *w->kept_end = k;
     w->kept_end = &k->next;
-    w->kept_bytes += sizeof *k + chunk->stored;
+    w->kept_bytes += k->bytes;
     while (w->kept != k && (w->kept->time_ns + w->plan.ring_ns < k->time_ns || w->kept_bytes > limit))
         drop_oldest(w);
     return 0;
@@ -491,6 +537,7 @@ static int flush(struct recording_writer *w)
         err = write_chunk(w, &chunk, w->stored);
     if (!err)
         count_waiting(w);
+    pass_namings(w, &w->namings);
     w->begun_ns = w->begun_ns ? w->begun_ns : w->first_ns;
     return err ? err : put_lost(w);
 }
@@ -510,14 +557,12 @@ static int learn_life(struct recording_writer *w, uint32_t vm, const struct batc
     ev_mfa mfa = record->words[1];
     struct recording_owner born = {.vm = vm, .form = WIRE_MFA, .id = record->words[0],
                                    .words = {ev_mfa_module(mfa), ev_mfa_function(mfa), ev_mfa_arity(mfa)}};
-    const struct recording_owner named = {.vm = vm, .form = WIRE_REASON, .id = record->words[0],
-                                          .words = {WIRE_ATOM, record->words[1]}};
     bool more_files = w->plan.files > 1 || w->plan.ring_ns;
 
     if (record->head.event == BATCH_process__exit)
         return recording_owners_exit(w->owners, vm, record->words[0], now_ns) ? fail(-ENOMEM, "out of memory") : 0;
     if (record->head.event == BATCH_NAMED)
-        return add_owner_of(w, &named, more_files);
+        return add_naming(&w->namings, &(struct naming){.vm = vm, .id = record->words[0], .atom = record->words[1]});
     return mfa ? add_owner_of(w, &born, more_files) : 0;
 }
 
@@ -617,15 +662,6 @@ int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const 
                                           {name->words[0], name->words[1], name->words[2]}};
 
     return add_owner_of(w, &owner, true);
-}
-
-int recording_named(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name)
-{
-    const struct recording_owner owner = {vm, (uint32_t)name->form, id,
-                                          {name->words[0], name->words[1], name->words[2]}};
-    int err = recording_owner(w, vm, id, name);
-
-    return err || w->fd < 0 ? err : put(w, RECORDING_OWNERS, &owner, sizeof owner);
 }
 
 int recording_owners_told(struct recording_writer *w, uint32_t vm)
@@ -833,6 +869,7 @@ int recording_end(struct recording_writer *w, struct recording_told *told)
         *told = w->told;
     while (w->kept)
         drop_oldest(w);
+    pass_namings(w, &w->namings);
     ZSTD_freeCCtx(w->packer);
     batch_names_free(w->names);
     free(w->stored);

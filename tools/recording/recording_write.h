@@ -44,8 +44,6 @@ bool recording_has_room(const struct recording_writer *w);
 int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, const char *text, size_t bytes);
 int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name);
 int recording_owners_told(struct recording_writer *w, uint32_t vm);
-/* What a process is called from now on; pages tell the atoms that its name holds. Fails: as recording_page. */
-int recording_named(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name);
 /* The VM has ended: later files do not begin with its processes. */
 void recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns);
 /* Copies a page. Fails: said; what was written until then can be read. 1: the recording is as long as it may be. */

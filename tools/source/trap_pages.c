@@ -183,7 +183,7 @@ void trap_pages_add(struct trap_pages *pages, const struct trap_event *e)
     if (!is_begun(s))
         begin_page(s, e->ns);
     put_record(s, e);
-    s->told++;
+    s->told += e->event > BATCH_LAST_NAME;
 }
 
 void trap_pages_told(struct trap_pages *pages, uint32_t vm, uint32_t thread, uint64_t told, uint64_t now_ns)

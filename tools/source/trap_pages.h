@@ -36,7 +36,7 @@ struct trap_event {
     const uint64_t *words;
     unsigned nwords; /* as many as BATCH_HEAD can say, at most */
 };
-/* Events that there is no memory for are in the gap. */
+/* Events that there is no memory for are in the gap. BATCH_NAMED is none, and counts as none. */
 void trap_pages_add(struct trap_pages *pages, const struct trap_event *event);
 /* An atom's name, which every page that is handed over from now on may use. */
 void trap_pages_atom(struct trap_pages *pages, uint32_t vm, uint32_t index, const char *text, size_t bytes,

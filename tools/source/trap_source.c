@@ -50,7 +50,7 @@ struct named {
     struct {
         uint64_t vm, id;
     } key;
-    uint64_t registered; /* as of struct trap_head */
+    uint64_t registered; /* the atom's index in the VM; WIRE_NO_ATOM: that it has none was told */
     UT_hash_handle hh;
 };
 
@@ -185,18 +185,32 @@ static struct named *know_named(struct trap_source *s, const struct named *fresh
     return NULL;
 }
 
-static void learn_name(struct trap_source *s, uint32_t vm, ev_id id, uint64_t registered)
+/* The name by which the recording's pages have it; EV_NO_ATOM when there is none, or no room. */
+static uint64_t number_name(struct trap_source *s, uint32_t vm, uint64_t registered)
 {
-    struct named fresh = {.key = {vm, id}}, *n = know_named(s, &fresh);
-    struct wire_name name = {.form = WIRE_REASON, .words = {WIRE_ATOM, EV_NO_ATOM, 0}};
-    const char *text = n && n->registered != registered ? names_atom(s->watch->names, vm, registered - 1) : NULL;
+    const char *text = registered == WIRE_NO_ATOM ? NULL : names_atom(s->watch->names, vm, registered);
 
-    if (text)
-        name.words[1] = trap_names_atom(s->names, vm, text, strlen(text));
-    if (name.words[1] == EV_NO_ATOM)
+    return text ? trap_names_atom(s->names, vm, text, strlen(text)) : EV_NO_ATOM;
+}
+
+/* That the process has this name is written before its event, in the same page. */
+static void learn_name(struct trap_source *s, const struct trap_head *head, ev_id id)
+{
+    struct named fresh = {.key = {head->header.vm, id}, .registered = WIRE_NO_ATOM}, *n;
+    uint64_t words[] = {id, EV_NO_ATOM};
+
+    HASH_FIND(hh, s->named, &fresh.key, sizeof fresh.key, n);
+    if (!n && head->registered == WIRE_NO_ATOM)
         return;
-    n->registered = registered;
-    s->ops.named(s->ops.ctx, vm, id, &name);
+    n = n ? n : know_named(s, &fresh);
+    if (!n || n->registered == head->registered)
+        return;
+    words[1] = number_name(s, head->header.vm, head->registered);
+    if (head->registered != WIRE_NO_ATOM && words[1] == EV_NO_ATOM)
+        return;
+    n->registered = head->registered;
+    trap_pages_add(s->pages, &(struct trap_event){head->header.vm, head->thread, BATCH_NAMED, head->header.time_ns,
+                                                  head->before, words, 2});
 }
 
 /* Hooks tell the name that the process of the event has: as the live views call it. */
@@ -213,8 +227,8 @@ static void follow_name(struct trap_source *s, const struct trap_head *head, con
     ev_id id = events[head->header.kind].has ? words[events[head->header.kind].process] : 0;
     struct named *n, fresh = {.key = {head->header.vm, id}};
 
-    if (head->registered && ev_id_kind(id) == BATCH_PID)
-        learn_name(s, head->header.vm, id, head->registered);
+    if (head->registered != TRAP_NAME_UNKNOWN && ev_id_kind(id) == BATCH_PID)
+        learn_name(s, head, id);
     if (head->header.kind != BATCH_process__exit)
         return;
     HASH_FIND(hh, s->named, &fresh.key, sizeof fresh.key, n);
@@ -356,8 +370,11 @@ static int tell_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name *
 {
     struct owners_reader *r = ctx;
     struct wire_name told = *name;
+    struct named named = {.key = {vm, id}, .registered = name->words[1]};
     int err = number_atom(r, vm, name->form == WIRE_MFA ? &told.words[0] : &told.words[1]);
 
+    if (!err && name->form == WIRE_REASON)
+        know_named(r->source, &named);
     if (!err && name->form == WIRE_MFA)
         err = number_atom(r, vm, &told.words[1]);
     return err ? err : r->ops->owner(r->ops->ctx, vm, id, &told);

@@ -17,8 +17,6 @@ struct trap_source;
 struct trap_source_ops {
     /* A page, behind `received`; good during the call. */
     void (*page)(void *ctx, const struct batch_received *received);
-    /* The registered name of a process: at its first event under it, before the page of that. */
-    void (*named)(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name);
     void *ctx;
 };
 

@@ -70,20 +70,6 @@ VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *n
            (shutdown && (!name->words[2] || name->words[2] == WIRE_TUPLE_OF_MORE) && name->words[1] == *shutdown);
 }
 
-/* No event here comes from a stock emulator's memory. */
-VIEW_INLINE int view_owner_at(__u64 where, struct name_text *out)
-{
-    (void)where, (void)out;
-    return -1;
-}
-
-/* Those that were there before are known beforehand (views_user_owner). */
-VIEW_INLINE __u64 view_where(__u32 vm, __u64 id)
-{
-    (void)vm, (void)id;
-    return 0;
-}
-
 VIEW_INLINE __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
 {
     __u64 key = name_hash(name);
@@ -214,6 +200,14 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
     }
 #define STATE(view, kept, of) VIEW_STATE_##of(view, kept)
 #include "../../bpf/views.def"
+
+/* By what was told of registered names up to now. */
+VIEW_INLINE int view_owner_now(const struct ev_head *h, ev_id id, struct name_text *out)
+{
+    const struct state_owners_calls *call = owners_calls_get(h, id);
+
+    return call && call->registered && !view_kept_name(h, call->registered, out) ? EV_OWNER_KNOWN : EV_OWNER_UNKNOWN;
+}
 
 #define EVENT(view, told, json)                                                                    \
     VIEW_INLINE struct told_##view##_##told *view##_##told##_record(const struct ev_head *h, __u64 ns) \

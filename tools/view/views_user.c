@@ -223,7 +223,10 @@ void views_user_owner(struct views_user *v, uint32_t vm, ev_id id, const struct 
     if (!call)
         return;
     view_words(&text, (uint32_t)name->form, name->words[0], name->words[1], name->words[2]);
-    call->name = view_keep_name(&head, &text);
+    if (name->form == WIRE_MFA)
+        call->name = view_keep_name(&head, &text);
+    else
+        call->registered = name->words[1] == EV_NO_ATOM ? 0 : view_keep_name(&head, &text);
 }
 
 uint64_t views_user_lost(const struct views_user *v)

@@ -168,7 +168,7 @@ PROBE_COLD void probe_process_named(Term pid, Term name)
 	uint64_t ticks = batch_begin();
 
 	if (ticks != 0) {
-		const uint64_t words[] = { batch_identity(pid), batch_atom(name) };
+		const uint64_t words[] = { batch_identity(pid), name == TERM_NONE ? BATCH_NO_ATOM : batch_atom(name) };
 
 		batch_write(BATCH_NAMED, ticks, words, 2);
 	}

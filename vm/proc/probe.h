@@ -19,8 +19,8 @@ extern const atomic_uint_fast64_t *probe_code_given;
 /* Before the process may run: x holds what it is to apply. */
 PROBE_COLD void probe_process__spawn(Process *p);
 PROBE_COLD void probe_process__exit(Process *p, Term reason);
-/* The process registered that name: no event of the catalogue; pages tell it while somebody watches births there, which
- * PROBE_NAMES_ON says. pid: local; name: an atom. */
+/* The process registered that name, TERM_NONE: has none any more. No event of the catalogue; pages tell it while somebody
+ * watches births there, which PROBE_NAMES_ON says. pid: local; name: an atom. */
 #define PROBE_NAMES_ON() PROBE_BATCHES(process__spawn)
 PROBE_COLD void probe_process_named(Term pid, Term name);
 PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason);

@@ -125,6 +125,8 @@ bool registry_unregister(Term name)
 			trace_hooks.event(p, am_unregister, name);
 	}
 	lock_release(&registry.lock);
+	if (owner != TERM_NONE && term_is_local_pid(owner) && unlikely(PROBE_NAMES_ON()))
+		probe_process_named(owner, TERM_NONE);
 	return owner != TERM_NONE;
 }
 
