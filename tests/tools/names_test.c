@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/term_text.h"
+#include "event/event_text.h"
 #include "support.h"
 
 /* ---- registered names */
@@ -76,15 +78,77 @@ START_TEST(test_names_are_those_of_the_event)
 }
 END_TEST
 
+/* ---- spelling */
+
+static const struct {
+    const char *module, *function, *erlang, *shown;
+} spellings[] = {
+    {"lists", "map", "lists:map/2", "lists:map/2"},
+    {"Elixir.My.Agent", "update", "'Elixir.My.Agent':update/2", "My.Agent.update/2"},
+    {"Elixir.Enum", "empty?", "'Elixir.Enum':'empty?'/2", "Enum.empty?/2"},
+    {"Elixir.Kernel", "+", "'Elixir.Kernel':'+'/2", "Kernel.+/2"},
+    {"Elixir.Kernel", "/", "'Elixir.Kernel':'/'/2", "Kernel.//2"},
+    {"Elixir.A_1.B2", "-f/1-fun-0-", "'Elixir.A_1.B2':'-f/1-fun-0-'/2", "A_1.B2.\"-f/1-fun-0-\"/2"},
+    {"Elixir.A", "say \"it's\"", "'Elixir.A':'say \"it\\'s\"'/2", "A.\"say \\\"it's\\\"\"/2"},
+    {"Elixir.A", "Up", "'Elixir.A':'Up'/2", "A.\"Up\"/2"},
+    {"Elixir", "f", "'Elixir':f/2", "'Elixir':f/2"},
+    {"Elixir.", "f", "'Elixir.':f/2", "'Elixir.':f/2"},
+    {"Elixir.my.agent", "f", "'Elixir.my.agent':f/2", "'Elixir.my.agent':f/2"},
+    {"Elixir.My.agent", "f", "'Elixir.My.agent':f/2", "'Elixir.My.agent':f/2"},
+    {"Elixir.My..Agent", "f", "'Elixir.My..Agent':f/2", "'Elixir.My..Agent':f/2"},
+    {"Elixir.My.", "f", "'Elixir.My.':f/2", "'Elixir.My.':f/2"},
+    {"Elixir.My Agent", "f", "'Elixir.My Agent':f/2", "'Elixir.My Agent':f/2"},
+    {"Elixir.Elixir.A", "f", "'Elixir.Elixir.A':f/2", "'Elixir.Elixir.A':f/2"},
+};
+
+/* By number, and as a VM printed it. */
+START_TEST(test_names_are_spelled_as_their_language_does)
+{
+    const char *module = spellings[_i].module, *function = spellings[_i].function;
+    struct batch_names *names = batch_names_new();
+    char text[256] = "", respelled[256] = "", again[256] = "";
+
+    ck_assert_int_eq(batch_names_tell(names, 1, 5, module, strlen(module)), 0);
+    ck_assert_int_eq(batch_names_tell(names, 1, 6, function, strlen(function)), 0);
+    event_text_mfa(&(struct term_text){text, sizeof text, 0}, names, 1, ev_mfa_of_atoms(5, 6, 2));
+    ck_assert_str_eq(text, spellings[_i].shown);
+    term_text_respell(&(struct term_text){respelled, sizeof respelled, 0}, spellings[_i].erlang);
+    ck_assert_str_eq(respelled, spellings[_i].shown);
+    term_text_respell(&(struct term_text){again, sizeof again, 0}, spellings[_i].shown); /* it may be typed, too */
+    ck_assert_str_eq(again, spellings[_i].shown);
+    batch_names_free(names);
+}
+END_TEST
+
+static const char *const respellings[][2] = {
+    {"'Elixir.My.Agent'", "My.Agent"},         {"Elixir.My.Agent", "My.Agent"}, {"My.Agent", "My.Agent"},
+    {"Elixir.My.Agent:update/2", "My.Agent.update/2"}, {"", ""}, {"'", "'"}, {"'Elixir.My", "'Elixir.My"},
+    {"'Elixir.My'x", "'Elixir.My'x"},          {"'Elixir.My':", "My."},         {"'Elixir.My':'cut", "My.'cut"},
+    {"'Elixir.My':'cut\\", "My.'cut\\"},       {"'late one'", "'late one'"},
+};
+
+/* Atoms too, and what is typed without quotes, cut or no name at all. */
+START_TEST(test_names_that_are_typed_are_spelled_the_same)
+{
+    char text[256] = "";
+
+    term_text_respell(&(struct term_text){text, sizeof text, 0}, respellings[_i][0]);
+    ck_assert_str_eq(text, respellings[_i][1]);
+}
+END_TEST
+
 /* ---- */
 
 Suite *names_suite(void)
 {
     Suite *suite = suite_create("names");
-    TCase *live = tcase_create("live");
+    TCase *live = tcase_create("live"), *pure = tcase_create("pure");
 
     tcase_set_timeout(live, 60);
     tcase_add_loop_test(live, test_names_are_those_of_the_event, 0, sizeof names_ways / sizeof *names_ways);
     suite_add_tcase(suite, live);
+    tcase_add_loop_test(pure, test_names_are_spelled_as_their_language_does, 0, sizeof spellings / sizeof *spellings);
+    tcase_add_loop_test(pure, test_names_that_are_typed_are_spelled_the_same, 0, sizeof respellings / sizeof *respellings);
+    suite_add_tcase(suite, pure);
     return suite;
 }

@@ -346,7 +346,7 @@ END_TEST
 /* A name of 69 columns: whole into a pipe, and on a terminal as far as its line goes. COLUMNS is what the user says the line is. */
 START_TEST(test_spawns_names_are_cut_to_the_terminal_only)
 {
-    static const char name[] = "'Elixir.A.Name.That.Is.Longer.Than.A.Line.Of.The.Narrow.Terminal':init/1";
+    static const char name[] = "'Erlang.A.Name.That.Is.Longer.Than.A.Line.Of.The.Narrow.Terminal':init/1";
     static const struct {
         const char *run;
         int width; /* 0: nothing is cut */

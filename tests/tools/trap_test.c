@@ -141,10 +141,14 @@ struct atoms {
     char texts[32][64];
 };
 
-static const char *text_of(void *ctx, uint32_t vm, const struct wire_name *name)
+/* At 1 there is a function of the atoms 23 and 24, at 2 what is none; of other addresses nothing is known. */
+static bool code_of(void *ctx, uint32_t vm, const struct wire_name *code, struct wire_name *out)
 {
     (void)ctx, (void)vm;
-    return name->text;
+    *out = (struct wire_name){.form = WIRE_TEXT, .text = "(shared code)"};
+    if (code->words[0] == 1)
+        *out = (struct wire_name){.form = WIRE_MFA, .words = {23, 24, 2}};
+    return code->words[0] == 1 || code->words[0] == 2;
 }
 
 static const char *atom_of(void *ctx, uint32_t vm, uint64_t index)
@@ -184,10 +188,32 @@ static const struct {
     {"", NULL, NULL, 0},
 };
 
+/* Numbers and addresses become the recording's own numbers without being printed. */
+START_TEST(test_trap_names_number_functions_of_code)
+{
+    struct atoms atoms = {{""}};
+    struct trap_names *names = trap_names_new(&(struct trap_names_ops){code_of, atom_of, keep_atom, &atoms});
+    struct wire_name code = {.form = WIRE_CODE, .words = {1, 0}}, mfa = {.form = WIRE_MFA, .words = {23, 24, 2}};
+    ev_mfa told = trap_names_mfa(names, VM, &code);
+
+    ck_assert_str_eq(atoms.texts[ev_mfa_module(told)], "normal");
+    ck_assert_uint_eq(ev_mfa_function(told), EV_NO_ATOM);
+    ck_assert_uint_eq(ev_mfa_arity(told), 2);
+    ck_assert_uint_eq(trap_names_mfa(names, VM, &mfa), told);
+    code.words[0] = 2;
+    told = trap_names_mfa(names, VM, &code);
+    ck_assert_uint_eq(ev_mfa_module(told), EV_NO_ATOM);
+    ck_assert_str_eq(atoms.texts[ev_mfa_function(told)], "(shared code)");
+    code.words[0] = 3;
+    ck_assert_uint_eq(trap_names_mfa(names, VM, &code), 0);
+    trap_names_free(names);
+}
+END_TEST
+
 START_TEST(test_trap_names_read_functions)
 {
     struct atoms atoms = {{""}};
-    struct trap_names *names = trap_names_new(&(struct trap_names_ops){text_of, atom_of, keep_atom, &atoms});
+    struct trap_names *names = trap_names_new(&(struct trap_names_ops){code_of, atom_of, keep_atom, &atoms});
     struct wire_name name = {.form = WIRE_TEXT};
     ev_mfa mfa;
 
@@ -215,7 +241,7 @@ END_TEST
 START_TEST(test_trap_names_read_terms)
 {
     struct atoms atoms = {{""}};
-    struct trap_names *names = trap_names_new(&(struct trap_names_ops){text_of, atom_of, keep_atom, &atoms});
+    struct trap_names *names = trap_names_new(&(struct trap_names_ops){code_of, atom_of, keep_atom, &atoms});
     struct wire_name read = {.form = WIRE_REASON, .words = {WIRE_ATOM, 23, WIRE_TUPLE_OF_MORE}};
     struct wire_name printed = {.form = WIRE_REASON_TEXT, .words = {WIRE_ATOM, 0, WIRE_TUPLE_OF_MORE}};
     struct wire_name small = {.form = WIRE_REASON, .words = {WIRE_SMALL, (uint64_t)-17, 0}};
@@ -245,7 +271,7 @@ static void skip_atom(void *ctx, uint32_t vm, uint32_t index, const char *text, 
 START_TEST(test_trap_names_count_what_has_no_room)
 {
     enum { ROOM = 1 << 18, MORE = 23 };
-    struct trap_names *names = trap_names_new(&(struct trap_names_ops){text_of, atom_of, skip_atom, NULL});
+    struct trap_names *names = trap_names_new(&(struct trap_names_ops){code_of, atom_of, skip_atom, NULL});
     char text[32];
 
     for (int i = 0; i < ROOM + MORE; i++) {
@@ -262,7 +288,7 @@ END_TEST
 START_TEST(test_trap_names_read_nodes)
 {
     struct atoms atoms = {{""}};
-    struct trap_names *names = trap_names_new(&(struct trap_names_ops){text_of, atom_of, keep_atom, &atoms});
+    struct trap_names *names = trap_names_new(&(struct trap_names_ops){code_of, atom_of, keep_atom, &atoms});
     struct wire_name name = {.form = WIRE_TEXT, .text = "there@127.0.0.1"};
     ev_node node = trap_names_node(names, VM, &name);
 
@@ -707,6 +733,7 @@ Suite *trap_suite(void)
     tcase_add_test(pages, test_trap_pages_tell_events_in_order);
     tcase_add_test(pages, test_trap_pages_tell_what_is_missing);
     tcase_add_test(pages, test_trap_pages_tell_names_first);
+    tcase_add_test(pages, test_trap_names_number_functions_of_code);
     tcase_add_loop_test(pages, test_trap_names_read_functions, 0, sizeof functions / sizeof *functions);
     tcase_add_test(pages, test_trap_names_read_terms);
     tcase_add_test(pages, test_trap_names_read_nodes);

@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/fail.h"
 #include "common/tally.h"
+#include "common/term_text.h"
 #include "common/whole_file.h"
 #include "otp/native.h"
 #include "otp/otp_registered.h"
@@ -68,6 +69,7 @@ struct state {
     enum stacks_group by;
     const struct event *event; /* of MODE_EVENT: the first of its name */
     const char *who; /* the process asked for by name or initial call */
+    char spelled[NAME_BYTES]; /* that, as views print it */
     struct wire_pid only;
     uint64_t hz;
     bool lines, folded, seen; /* seen: a stack of what was asked for */
@@ -201,6 +203,24 @@ static const char *name_call(struct session *s, const struct stacks_owner *owner
     return names_text(session_names(s), owner->vm, &name, buf, NAME_BYTES);
 }
 
+/* The registered name as views print it; NULL: it has none. */
+static const char *name_registered(struct session *s, const struct stacks_owner *owner, char *buf)
+{
+    struct wire_name name = {.form = WIRE_REASON, .words = {WIRE_ATOM, owner->registered, 0}};
+
+    return names_atom(session_names(s), owner->vm, owner->registered)
+               ? names_text(session_names(s), owner->vm, &name, buf, NAME_BYTES) : NULL;
+}
+
+/* Whether --proc gave the registered name: as it is, or as it is printed, in Erlang's or Elixir's spelling. */
+static bool is_name(const struct state *st, const char *registered)
+{
+    char shown[NAME_BYTES];
+
+    term_text_atom(&(struct term_text){shown, sizeof shown, 0}, registered, 0);
+    return !strcmp(registered, st->who) || !strcmp(shown, st->spelled);
+}
+
 static bool is_wanted(const struct state *st, struct session *s, const struct stacks_owner *owner)
 {
     const char *registered = names_atom(session_names(s), owner->vm, owner->registered);
@@ -210,14 +230,14 @@ static bool is_wanted(const struct state *st, struct session *s, const struct st
         return true;
     if (owner->module == (uint32_t)WIRE_NO_ATOM)
         return false;
-    return (registered && !strcmp(registered, st->who)) || !strcmp(name_call(s, owner, buf), st->who);
+    return (registered && is_name(st, registered)) || !strcmp(name_call(s, owner, buf), st->spelled);
 }
 
 /* The root of the stack, when stacks are grouped. Returns how many frames: 0 or 1. */
 static size_t name_group(struct state *st, struct session *s, const struct stacks_owner *owner)
 {
-    const char *registered = names_atom(session_names(s), owner->vm, owner->registered);
-    char buf[NAME_BYTES];
+    char buf[NAME_BYTES], name[NAME_BYTES];
+    const char *registered = name_registered(s, owner, name);
 
     st->files[0][0] = '\0';
     if (st->by == BY_NONE)
@@ -478,7 +498,7 @@ static int print_tables(struct state *st, struct sink *sink)
 
 /* ---- a process that was not seen */
 
-static enum stacks_presence find_registered(struct session *s, const struct otp_layout *layout, const char *who)
+static enum stacks_presence find_registered(const struct state *st, struct session *s, const struct otp_layout *layout)
 {
     struct memory *memory = names_memory(session_names(s), layout->vm);
     uint64_t slot = 0, atom;
@@ -487,7 +507,7 @@ static enum stacks_presence find_registered(struct session *s, const struct otp_
     while (!err && !(err = otp_registered_next(memory, layout, &slot, &atom))) {
         const char *name = names_atom(session_names(s), layout->vm, atom);
 
-        if (name && !strcmp(name, who))
+        if (name && is_name(st, name))
             return PRESENCE_YES;
     }
     return err == -ENOENT ? PRESENCE_NO : PRESENCE_UNKNOWN;
@@ -497,7 +517,7 @@ static void look_for_registered(struct state *st, struct session *s)
 {
     st->registered = st->vms ? PRESENCE_NO : PRESENCE_UNKNOWN;
     for (const struct stacks_vm *vm = st->vms; vm && st->registered != PRESENCE_YES; vm = vm->next) {
-        enum stacks_presence found = find_registered(s, &vm->layout, st->who);
+        enum stacks_presence found = find_registered(st, s, &vm->layout);
 
         if (found != PRESENCE_NO)
             st->registered = found;
@@ -623,6 +643,7 @@ static int set_proc(void *ctx, const char *value)
     if (value[0] == '<')
         return fail(FAIL_USAGE, "--proc: '%s' is no local pid; write '<0.123.0>'", value);
     st->who = value;
+    term_text_respell(&(struct term_text){st->spelled, sizeof st->spelled, 0}, value);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 /* Invariant: every word has a text, whatever it holds. */
 #include "event_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void add_atom(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t index)
@@ -38,15 +39,19 @@ void event_text_node(struct term_text *out, const struct batch_names *names, uin
 
 static void add_mfa(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t module, uint64_t function, uint64_t arity)
 {
-    const char *place = module == WIRE_NO_ATOM || module == EV_NO_ATOM ? batch_names_find(names, vm, function) : NULL;
+    const char *of = batch_names_find(names, vm, module), *name = batch_names_find(names, vm, function);
+    const char *place = module == WIRE_NO_ATOM || module == EV_NO_ATOM ? name : NULL;
 
     if (place && (!strcmp(place, EVENT_TEXT_SHARED) || !strcmp(place, EVENT_TEXT_UNKNOWN))) {
         term_text_add(out, "%s", place);
         return;
     }
     add_atom(out, names, vm, module);
-    term_text_add(out, ":");
-    add_atom(out, names, vm, function);
+    term_text_separator(out, of);
+    if (name)
+        term_text_function(out, of, name, function);
+    else
+        add_atom(out, names, vm, function);
     term_text_arity(out, arity);
 }
 
@@ -82,12 +87,16 @@ void event_text_callback(struct term_text *out, const struct wire_name *name)
 
 void event_text_name(struct term_text *out, const struct batch_names *names, uint32_t vm, const struct wire_name *name)
 {
+    char printed[WIRE_NAME_BYTES + 1];
     const char *text;
 
     switch (name->form) {
     case WIRE_MFA: add_mfa(out, names, vm, name->words[0], name->words[1], name->words[2]); break;
     case WIRE_REASON: add_term(out, names, vm, name->words[0], name->words[1], name->words[2]); break;
-    case WIRE_TEXT: term_text_add(out, "%.*s", (int)sizeof name->text, name->text); break;
+    case WIRE_TEXT:
+        snprintf(printed, sizeof printed, "%.*s", (int)sizeof name->text, name->text);
+        term_text_respell(out, printed);
+        break;
     case WIRE_PROCESS: event_text_id(out, names, vm, name->words[0]); break;
     case WIRE_PORT_NAME:
         event_text_id(out, names, vm, name->words[0]);

@@ -213,20 +213,28 @@ static void append_atom(struct term_text *t, struct vm *vm, uint64_t index)
 
 static void append_mfa(struct term_text *t, struct vm *vm, uint64_t module, uint64_t function, uint64_t arity)
 {
+    const char *of = module == WIRE_NO_ATOM ? NULL : find_atom(vm, module);
+    const char *name = function == WIRE_NO_ATOM ? NULL : find_atom(vm, function);
+
     append_atom(t, vm, module);
-    term_text_add(t, ":");
-    append_atom(t, vm, function);
+    term_text_separator(t, of);
+    if (name)
+        term_text_function(t, of, name, function);
+    else
+        append_atom(t, vm, function);
     term_text_arity(t, arity);
 }
 
 static void append_reason(struct term_text *t, struct vm *vm, const struct wire_name *name)
 {
     uint64_t shape = name->words[0];
+    char printed[WIRE_REASON_TEXT_BYTES + 1];
 
     term_text_open(t, name->words[2]);
-    if (shape == WIRE_ATOM && name->form == WIRE_REASON_TEXT)
-        term_text_add(t, "%.*s", WIRE_REASON_TEXT_BYTES, name->text + 3 * sizeof *name->words);
-    else if (shape == WIRE_ATOM)
+    if (shape == WIRE_ATOM && name->form == WIRE_REASON_TEXT) {
+        snprintf(printed, sizeof printed, "%.*s", WIRE_REASON_TEXT_BYTES, name->text + 3 * sizeof *name->words);
+        term_text_respell(t, printed);
+    } else if (shape == WIRE_ATOM)
         append_atom(t, vm, name->words[1]);
     else if (shape == WIRE_SMALL)
         term_text_add(t, "%lld", (long long)name->words[1]);
@@ -305,7 +313,7 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
 
     buf[0] = '\0';
     switch (name->form) {
-    case WIRE_TEXT: return name->text;
+    case WIRE_TEXT: term_text_respell(&text, name->text); return buf;
     case WIRE_MFA: append_mfa(&text, vm, name->words[0], name->words[1], name->words[2]); return buf;
     case WIRE_REASON:
     case WIRE_REASON_TEXT: append_reason(&text, vm, name); return buf;

@@ -5,6 +5,7 @@
  * is.
  * Invariant: a number is never cut.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -148,16 +149,20 @@ static bool cut_path(char *text, int width)
     return true;
 }
 
-/* Where the function of a Module:Function/Arity begins, at its colon. NULL: the text is none. */
+/*
+ * Where the function of a Module:Function/Arity begins, at its colon; of Elixir's Module.function/arity, at the point.
+ * NULL: the text is none.
+ */
 static char *find_function(char *text)
 {
-    char *arity = strrchr(text, '/'), *colon;
+    char *arity = strrchr(text, '/'), *at, separator = isupper((unsigned char)*text) ? '.' : ':';
 
     if (!arity || !arity[1] || arity[1 + strspn(arity + 1, "0123456789")] || strpbrk(text, " {<"))
         return NULL;
-    for (colon = arity; colon > text && *colon != ':'; colon--)
+    at = separator == '.' ? strstr(text, ".\"") : NULL;
+    for (at = at ? at : arity; at > text && *at != separator; at--)
         ;
-    return colon > text ? colon : NULL;
+    return at > text ? at : NULL;
 }
 
 /*

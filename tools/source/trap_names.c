@@ -139,7 +139,7 @@ uint64_t trap_names_lost(const struct trap_names *names)
 /* That of the VM which has this number there. */
 static uint32_t known_atom(struct trap_names *names, uint32_t vm, uint64_t number)
 {
-    const char *known = names->ops.atom(names->ops.ctx, vm, number);
+    const char *known = number == WIRE_NO_ATOM ? NULL : names->ops.atom(names->ops.ctx, vm, number);
 
     return known ? trap_names_atom(names, vm, known, strlen(known)) : EV_NO_ATOM;
 }
@@ -218,6 +218,24 @@ static struct name *add_name(struct trap_names *names, const struct name *fresh)
     return NULL;
 }
 
+static ev_mfa number_mfa(struct trap_names *names, uint32_t vm, const struct wire_name *name)
+{
+    struct wire_name code;
+    uint64_t arity = name->words[2];
+
+    switch (name->form) {
+    case WIRE_TEXT: return read_mfa(names, vm, name->text);
+    case WIRE_MFA:
+        return ev_mfa_of_atoms(known_atom(names, vm, name->words[0]), known_atom(names, vm, name->words[1]),
+                               arity < ARITY_UNKNOWN ? (uint32_t)arity : ARITY_UNKNOWN);
+    case WIRE_CODE:
+        if (names->ops.code(names->ops.ctx, vm, name, &code) && code.form != WIRE_CODE)
+            return number_mfa(names, vm, &code);
+        return 0;
+    default: return 0;
+    }
+}
+
 ev_mfa trap_names_mfa(struct trap_names *names, uint32_t vm, const struct wire_name *name)
 {
     struct name fresh = {.key = {vm, *name}}, *n;
@@ -225,7 +243,7 @@ ev_mfa trap_names_mfa(struct trap_names *names, uint32_t vm, const struct wire_n
     HASH_FIND(hh, names->names, &fresh.key, sizeof fresh.key, n);
     if (n)
         return n->mfa;
-    fresh.mfa = read_mfa(names, vm, names->ops.text(names->ops.ctx, vm, name));
+    fresh.mfa = number_mfa(names, vm, name);
     if (fresh.mfa) /* what is not known now may be known later */
         add_name(names, &fresh);
     return fresh.mfa;

@@ -7,6 +7,7 @@
 #ifndef TOOLS_TRAP_NAMES_H
 #define TOOLS_TRAP_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,11 @@
 struct trap_names;
 
 struct trap_names_ops {
-    /* The name as text (names_text of names.h); good until the next call. */
-    const char *(*text)(void *ctx, uint32_t vm, const struct wire_name *name);
+    /*
+     * What a WIRE_CODE is, by the VM's numbers: WIRE_MFA; of code that is no function's WIRE_TEXT, what it is called.
+     * False: nothing is known of it.
+     */
+    bool (*code)(void *ctx, uint32_t vm, const struct wire_name *code, struct wire_name *out);
     /* The text of an atom of the VM by the VM's number; NULL: not known. */
     const char *(*atom)(void *ctx, uint32_t vm, uint64_t index);
     /* An atom that has a number from now on. */

@@ -15,6 +15,7 @@
 #include "common/fail.h"
 #include "common/table.h"
 #include "event/event.h"
+#include "otp/otp_code.h"
 #include "otp/otp_threads.h"
 #include "probe/attach.h"
 #include "probe/vm_maps.h"
@@ -69,7 +70,6 @@ struct trap_source {
     int taken;         /* records, in this turn */
     uint64_t lost;     /* records that made no sense */
     uint64_t runs_lost, named_lost; /* events of processes that there was no room for in `running`, in `named` */
-    char text[4096];
 };
 
 /* Where the arguments of an event stand in its record; their units are those of event_row. */
@@ -327,11 +327,20 @@ static int take_record(void *ctx, void *data, size_t size)
 
 /* ---- names */
 
-static const char *tell_text(void *ctx, uint32_t vm, const struct wire_name *name)
+static bool tell_code(void *ctx, uint32_t vm, const struct wire_name *code, struct wire_name *out)
 {
     struct trap_source *s = ctx;
+    struct otp_code_place place;
+    char text[WIRE_NAME_BYTES];
 
-    return names_text(s->watch->names, vm, name, s->text, sizeof s->text);
+    if (names_place(s->watch->names, vm, code->words[0], code->words[1], &place, text, sizeof text))
+        return false;
+    *out = (struct wire_name){.form = WIRE_MFA, .words = {place.module >> 6, place.function >> 6, place.arity}};
+    if (place.kind == OTP_CODE_FUNCTION)
+        return true;
+    *out = (struct wire_name){.form = WIRE_TEXT};
+    memcpy(out->text, text, strnlen(text, sizeof out->text - 1));
+    return true;
 }
 
 static const char *tell_atom(void *ctx, uint32_t vm, uint64_t index)
@@ -464,7 +473,7 @@ int trap_source_new(const struct trap_source_ops *ops, const struct wanted *want
     s->ops = *ops;
     s->wanted = *wanted;
     s->watch = watch;
-    s->names = trap_names_new(&(struct trap_names_ops){tell_text, tell_atom, take_atom, s});
+    s->names = trap_names_new(&(struct trap_names_ops){tell_code, tell_atom, take_atom, s});
     s->pages = trap_pages_new(&(struct trap_pages_ops){ops->page, ops->ctx});
     return s->names && s->pages ? load(s) : fail(-ENOMEM, "out of memory");
 }
