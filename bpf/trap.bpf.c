@@ -28,7 +28,7 @@ static __noinline __u64 trap_before(__u32 vm)
 static __noinline __u64 trap_registered(__u64 where)
 {
     __u32 slot = where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
-    const struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
+    const struct otp_layout *layout = where & VIEW_ADDRESS_MASK ? bpf_map_lookup_elem(&otp_layouts, &slot) : 0;
 
     return layout ? otp_atom(otp_registered(layout, where & VIEW_ADDRESS_MASK)) : TRAP_NAME_UNKNOWN;
 }

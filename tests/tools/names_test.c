@@ -23,11 +23,12 @@
     "ask(P, N) -> [change(P, fun() -> ok end) || _ <- lists:seq(1, N)].\n"                                               \
     "serve() -> receive {F, From} -> F(), From ! done, serve(); stop -> ok end.\n"                                       \
     "brief() -> ok.\n"                                                                                                   \
-    "wait() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> receive after 20 -> wait() end end.\nE\n"    \
+    "wait() -> prim_file:write_file(\"ready\", \"1\"), look().\n"                                                        \
+    "look() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> receive after 20 -> look() end end.\nE\n"    \
     "erlc named.erl\n"
 
-#define NAMED_OURS "$ERLVM -quick +S 1 -pa . -s named & p=$!; runs $p erlvm\n"
-#define NAMED_STOCK "erl -noshell -pa . -s named & p=$!; runs $p beam.smp\n"
+#define NAMED_OURS "$ERLVM -quick +S 1 -pa . -s named & p=$!; await ready\n"
+#define NAMED_STOCK "erl -noshell -pa . -s named & p=$!; await ready\n"
 
 /* Views of one result, then of a recording, by a file and out of memory. */
 #define WATCHED(options)                                                                                                 \
@@ -70,11 +71,37 @@ START_TEST(test_names_are_those_of_the_event)
     const struct support_run *r = support_run(NAMED_TARGET "%s%s", names_ways[_i].vm, names_ways[_i].watched);
 
     ck_assert_msg(strstr(r->out, "status 0\n") != NULL, "%s%s", r->out, r->err);
-    ck_assert_int_eq(number_of(r->out, "messages_by_owner", "first", "sent"), 103);
+    ck_assert_msg(number_of(r->out, "messages_by_owner", "first", "sent") == 103, "%s%s", r->out, r->err);
     ck_assert_int_eq(number_of(r->out, "messages_by_owner", "named:serve/0", "sent"), 102);
     ck_assert_int_eq(number_of(r->out, "messages_by_owner", "second", "sent"), 110);
     ck_assert_int_gt(number_of(r->out, "sched_by_owner", "first", "slices"), 0);
     ck_assert_msg(support_lines(r->out, "\"owner\":\"<0.") == 0, "%s", r->out);
+}
+END_TEST
+
+/*
+ * 107 processes of proc_lib get a message before they have begun, and one when they have. What they are to do is told by
+ * births, of which a stock emulator's are hooked here for another view.
+ */
+START_TEST(test_names_of_those_that_begin)
+{
+    static const char *const ways[][2] = {{"$ERLVM -quick", "messages"}, {"erl -noshell", "watch messages,spawns"}};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > begun.erl << 'E'\n-module(begun).\n-export([start/0, serve/1]).\n"
+        "start() -> wait(), [begin P = proc_lib:spawn(?MODULE, serve, [N]), P ! {a, self()}, receive ok -> ok end,\n"
+        " P ! {b, self()}, receive ok -> ok end end || N <- lists:seq(1, 107)], halt().\n"
+        "serve(N) -> receive {a, F} -> F ! ok, serve(N); {b, F} -> F ! ok end.\n"
+        "wait() -> prim_file:write_file(\"ready\", \"1\"), look().\n"
+        "look() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> receive after 20 -> look() end end.\nE\n"
+        "erlc begun.erl\n%s +S 1 -pa . -s begun & p=$!; await ready\n"
+        "$ERLSNOOP %s -p $p --json --budget off > told & a=$!; attached $a; touch go; wait $a; echo status $?; cat told",
+        ways[_i][0], ways[_i][1]);
+
+    ck_assert_msg(strstr(r->out, "status 0\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(number_of(r->out, "messages_by_owner", "begun:serve/1", "sent") == 2 * 107, "%s", r->out);
+    ck_assert_int_eq(support_lines(r->out, "proc_lib:init_p/"), 0);
 }
 END_TEST
 
@@ -146,6 +173,7 @@ Suite *names_suite(void)
 
     tcase_set_timeout(live, 60);
     tcase_add_loop_test(live, test_names_are_those_of_the_event, 0, sizeof names_ways / sizeof *names_ways);
+    tcase_add_loop_test(live, test_names_of_those_that_begin, 0, 2);
     suite_add_tcase(suite, live);
     tcase_add_loop_test(pure, test_names_are_spelled_as_their_language_does, 0, sizeof spellings / sizeof *spellings);
     tcase_add_loop_test(pure, test_names_that_are_typed_are_spelled_the_same, 0, sizeof respellings / sizeof *respellings);

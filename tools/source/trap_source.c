@@ -213,18 +213,29 @@ static void learn_name(struct trap_source *s, const struct trap_head *head, ev_i
                                                   head->before, words, 2});
 }
 
+/* Which argument of each event is the process that it is about: who gets a message, else the one called pid; -1: none. */
+static const int *subjects(void)
+{
+    static int subjects[BATCH_EVENTS];
+    static bool known;
+
+    for (enum batch_event e = 0; e < BATCH_EVENTS && !known; e++) {
+        const struct event_row *row = event_row(e);
+
+        subjects[e] = -1;
+        for (int i = 0; i < (int)row->nargs; i++)
+            if (!strcmp(row->args[i].name, "receiver") || (!strcmp(row->args[i].name, "pid") && subjects[e] < 0))
+                subjects[e] = i;
+    }
+    known = true;
+    return subjects;
+}
+
 /* Hooks tell the name that the process of the event has: as the live views call it. */
 static void follow_name(struct trap_source *s, const struct trap_head *head, const uint64_t words[])
 {
-    static const struct {
-        bool has;
-        unsigned process; /* which argument it is */
-    } events[BATCH_EVENTS] = {
-        [BATCH_message__send] = {true, 1},       [BATCH_process__scheduled] = {true, 0},
-        [BATCH_process__unscheduled] = {true, 0}, [BATCH_gc_minor__start] = {true, 0},
-        [BATCH_gc_minor__end] = {true, 0},       [BATCH_process__exit] = {true, 0},
-    };
-    ev_id id = events[head->header.kind].has ? words[events[head->header.kind].process] : 0;
+    int subject = subjects()[head->header.kind];
+    ev_id id = subject < 0 ? 0 : words[subject];
     struct named *n, fresh = {.key = {head->header.vm, id}};
 
     if (head->registered != TRAP_NAME_UNKNOWN && ev_id_kind(id) == BATCH_PID)
