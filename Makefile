@@ -66,7 +66,7 @@ LOOP_CFLAGS += $(call accepted,-fno-stack-protector) $(call accepted,-fcf-protec
 VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
 # What erlsnoop needs but libc is linked in, so that one that was built on the oldest release runs on all later ones.
 # zlib is the first: libelf.a may have a crc32() of its own, for who has found none.
-TOOL_LIBS := -lz $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lzstd -lmicrohttpd
+TOOL_LIBS := -lz $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lzstd -lmicrohttpd -lstdc++
 ifneq ($(STATIC),0)
 TOOL_LIBS := -Wl,-Bstatic -Wl,--start-group $(TOOL_LIBS) -llzma -lbz2 -Wl,--end-group -Wl,-Bdynamic
 endif

@@ -11,6 +11,7 @@ CLANG=${CLANG:-clang}
 table='
 demo   gcc                                         gcc
 demo   /usr/include/stdio.h                        libc6-dev
+demo   /usr/lib/gcc/*/*/libstdc++.a                g++
 demo   make                                        make
 demo   clang                                       clang
 demo   bpftool                                     bpftool

@@ -5,6 +5,7 @@
 
 #include "common/term_text.h"
 #include "event/event_text.h"
+#include "otp/native.h"
 #include "support.h"
 
 /* ---- registered names */
@@ -164,6 +165,33 @@ START_TEST(test_names_that_are_typed_are_spelled_the_same)
 }
 END_TEST
 
+/* ---- names of C++ */
+
+static const char *const mangled[][2] = {
+    {"_Z17beam_jit_call_nifP7processPKvPmPFmP18enif_environment_tiS3_EP14erl_module_nif", "beam_jit_call_nif"},
+    {"_ZN19BeamModuleAssembler9emit_moveERK6ArgValS2_", "BeamModuleAssembler::emit_move"},
+    {"_ZN12_GLOBAL__N_11fEv", "(anonymous namespace)::f"},
+    {"_ZNK1AclEi", "A::operator()"},
+    {"_ZTV1A", "vtable for A"},
+    {"process_main", "process_main"},
+    {"_Zap", "_Zap"},
+    {"_Z", "_Z"},
+    {"", ""},
+    {"_Z1fPFPFPFPFPFPFPFPFPFPFPFPFvS_S_ES0_S0_ES1_S1_ES2_S2_ES3_S3_ES4_S4_ES5_S5_ES6_S6_ES7_S7_ES8_S8_ES9_S9_ESA_SA_E",
+     "_Z1fPFPFPFPFPFPFPFPFPFPFPFPFvS_S_ES0_S0_ES1_S1_ES2_S2_ES3_S3_ES4_S4_ES5_S5_ES6_S6_ES7_S7_ES8_S8_ES9_S9_ESA_SA_E"},
+};
+
+START_TEST(test_names_of_cpp_are_written_as_there)
+{
+    char text[256] = "";
+
+    native_demangle(mangled[_i][0], text, sizeof text);
+    ck_assert_str_eq(text, mangled[_i][1]);
+    native_demangle(mangled[_i][0], text, 5); /* cut */
+    ck_assert_int_le(strlen(text), 4);
+}
+END_TEST
+
 /* ---- */
 
 Suite *names_suite(void)
@@ -177,6 +205,7 @@ Suite *names_suite(void)
     suite_add_tcase(suite, live);
     tcase_add_loop_test(pure, test_names_are_spelled_as_their_language_does, 0, sizeof spellings / sizeof *spellings);
     tcase_add_loop_test(pure, test_names_that_are_typed_are_spelled_the_same, 0, sizeof respellings / sizeof *respellings);
+    tcase_add_loop_test(pure, test_names_of_cpp_are_written_as_there, 0, sizeof mangled / sizeof *mangled);
     suite_add_tcase(suite, pure);
     return suite;
 }

@@ -72,6 +72,31 @@ START_TEST(test_profile_add_joins_equal_stacks)
 }
 END_TEST
 
+/* Code of a function that no line is known of is of no file: its values are that function's. */
+START_TEST(test_profile_functions_are_one_whatever_their_file)
+{
+    static const struct profile_units units = {"cpu", "nanoseconds", 1000};
+    struct profile *p = profile_new(&units);
+    struct profile_function *functions;
+    struct profile_frame frame = {PROFILE_ERLANG, "m:f/1", "", 0, 0};
+    uint64_t whole;
+    size_t n;
+
+    ck_assert_int_eq(profile_add(p, &frame, 1, 1, 17), 0);
+    frame.file = "m.erl";
+    frame.line = 7;
+    ck_assert_int_eq(profile_add(p, &frame, 1, 1, 23), 0);
+    ck_assert_int_eq(profile_functions(p, false, &functions, &n, &whole), 0);
+    ck_assert_int_eq((int)n, 1);
+    ck_assert_int_eq((int)functions[0].self, 40);
+    free(functions);
+    ck_assert_int_eq(profile_functions(p, true, &functions, &n, &whole), 0);
+    ck_assert_int_eq((int)n, 2);
+    free(functions);
+    profile_free(p);
+}
+END_TEST
+
 START_TEST(test_profile_write_folded_joins_lines_and_escapes)
 {
     size_t size;
@@ -173,6 +198,7 @@ Suite *profile_suite(void)
     TCase *formats = tcase_create("formats");
 
     tcase_add_test(formats, test_profile_add_joins_equal_stacks);
+    tcase_add_test(formats, test_profile_functions_are_one_whatever_their_file);
     tcase_add_test(formats, test_profile_write_folded_joins_lines_and_escapes);
     tcase_add_test(formats, test_profile_write_svg_is_well_formed);
     tcase_add_test(formats, test_profile_write_pprof_reads_back);

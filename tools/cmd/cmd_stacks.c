@@ -254,7 +254,10 @@ static size_t name_group(struct state *st, struct session *s, const struct stack
     return 1;
 }
 
-/* Drops the lines, and joins the frames of a function that calls itself. Returns how many are left. */
+/*
+ * Drops files and lines, which are not known of all of a function, and joins the frames of one that calls itself. Returns
+ * how many are left.
+ */
 static size_t join_frames(struct profile_frame *stack, size_t n)
 {
     size_t left = 0;
@@ -263,6 +266,7 @@ static size_t join_frames(struct profile_frame *stack, size_t n)
         if (left && stack[i].kind == stack[left - 1].kind && !strcmp(stack[i].name, stack[left - 1].name))
             continue;
         stack[left] = stack[i];
+        stack[left].file = "";
         stack[left++].line = 0;
     }
     return left;

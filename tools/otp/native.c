@@ -240,6 +240,50 @@ static uint64_t function_start(Elf *elf, uint64_t address)
     return upto ? frame_table_function(&table, upto - 1) : address;
 }
 
+/* Of the library of C++, whose header is none of C's. */
+extern char *__cxa_demangle(const char *mangled, char *out, size_t *size, int *status);
+
+/*
+ * What a name of C++ may refer back to, and so be longer than it is written, up to threefold for each three of these: a
+ * name that somebody made up could take all memory.
+ */
+enum { MAX_BACK_REFERENCES = 24 };
+
+static bool is_mangled(const char *name)
+{
+    size_t references = 0;
+
+    for (const char *at = name; *at; at++)
+        references += *at == 'S' || *at == 'T';
+    return !strncmp(name, "_Z", 2) && references <= MAX_BACK_REFERENCES;
+}
+
+/* Where the parameters of a function's name begin; NULL: it has none. */
+static char *find_parameters(char *name)
+{
+    char *at = strrchr(name, ')');
+    int depth = 0;
+
+    for (; at && at > name; at--) {
+        depth += *at == ')';
+        depth -= *at == '(';
+        if (!depth)
+            return at;
+    }
+    return NULL;
+}
+
+void native_demangle(const char *name, char *out, size_t size)
+{
+    char *text = is_mangled(name) ? __cxa_demangle(name, NULL, NULL, NULL) : NULL;
+    char *parameters = text ? find_parameters(text) : NULL;
+
+    if (parameters)
+        *parameters = '\0';
+    snprintf(out, size, "%s", text ? text : name);
+    free(text);
+}
+
 static void find_name(struct native *native, uint64_t address, bool caller, char *out, size_t size)
 {
     uint64_t at = caller ? address - 1 : address;
@@ -252,9 +296,12 @@ static void find_name(struct native *native, uint64_t address, bool caller, char
     const char *file = module ? dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL) : NULL;
     const char *slash = file ? strrchr(file, '/') : NULL;
 
-    if (name && offset < symbol.st_size)
-        snprintf(out, size, "%.*s", (int)strcspn(name, "@"), name); /* without the symbol's version */
-    else if (file)
+    if (name && offset < symbol.st_size) {
+        char symbol_name[512];
+
+        snprintf(symbol_name, sizeof symbol_name, "%.*s", (int)strcspn(name, "@"), name); /* without its version */
+        native_demangle(symbol_name, out, size);
+    } else if (file)
         snprintf(out, size, "%s+0x%" PRIx64, slash ? slash + 1 : file, function_start(elf, at - bias));
     else
         snprintf(out, size, "0x%" PRIx64, address);

@@ -42,6 +42,9 @@ void native_unwind(struct native *native, const struct native_thread *thread, st
  */
 void native_name(struct native *native, uint64_t address, bool caller, char *out, size_t size);
 
+/* A name of C++ as it is written there, without its parameters; any other, or one that is too intricate, as it is. */
+void native_demangle(const char *name, char *out, size_t size);
+
 /* "vfs_read_[k]"; "[kernel]" when /proc/kallsyms tells no addresses. */
 const char *native_kernel_name(uint64_t address);
 void native_kernel_free(void);

@@ -25,7 +25,8 @@ struct pool {
 
 struct profile {
     struct profile_units units;
-    struct pool functions; /* kind, name, NUL, file, NUL */
+    struct pool functions; /* kind, name, NUL: its code may be of several files, or of none that is known */
+    struct pool files;     /* name, NUL */
     struct pool locations; /* struct location */
     struct pool stacks;    /* numbers of locations */
     uint64_t *addresses;   /* by location */
@@ -35,7 +36,7 @@ struct profile {
 };
 
 struct location {
-    uint32_t function, line;
+    uint32_t function, file, line;
 };
 
 static void pool_clear(struct pool *pool)
@@ -97,6 +98,7 @@ void profile_free(struct profile *profile)
     if (!profile)
         return;
     pool_clear(&profile->functions);
+    pool_clear(&profile->files);
     pool_clear(&profile->locations);
     pool_clear(&profile->stacks);
     free(profile->addresses);
@@ -110,7 +112,7 @@ const struct profile_units *profile_units(const struct profile *profile)
 }
 
 /* The number of a line of a function. Fails: -ENOMEM. */
-static int64_t locate_line(struct profile *profile, uint32_t function, const struct profile_frame *frame)
+static int64_t locate_line(struct profile *profile, uint32_t function, uint32_t file, const struct profile_frame *frame)
 {
     size_t before = profile->locations.n;
     uint64_t *addresses = realloc(profile->addresses, (before + 1) * sizeof *addresses);
@@ -119,7 +121,7 @@ static int64_t locate_line(struct profile *profile, uint32_t function, const str
     if (!addresses)
         return -ENOMEM;
     profile->addresses = addresses;
-    number = pool_number(&profile->locations, &(struct location){function, frame->line}, sizeof(struct location));
+    number = pool_number(&profile->locations, &(struct location){function, file, frame->line}, sizeof(struct location));
     if (profile->locations.n > before)
         addresses[number] = frame->address;
     return number;
@@ -128,20 +130,20 @@ static int64_t locate_line(struct profile *profile, uint32_t function, const str
 /* The number of the frame's location. Fails: -ENOMEM. */
 static int64_t locate(struct profile *profile, const struct profile_frame *frame)
 {
-    size_t name = strlen(frame->name) + 1, file = strlen(frame->file) + 1;
-    char *bytes = malloc(1 + name + file);
-    int64_t function;
+    size_t name = strlen(frame->name) + 1;
+    char *bytes = malloc(1 + name);
+    int64_t function, file;
 
     if (!bytes)
         return -ENOMEM;
     bytes[0] = (char)frame->kind;
     memcpy(bytes + 1, frame->name, name);
-    memcpy(bytes + 1 + name, frame->file, file);
-    function = pool_number(&profile->functions, bytes, 1 + name + file);
+    function = pool_number(&profile->functions, bytes, 1 + name);
     free(bytes);
-    if (function < 0)
-        return function;
-    return locate_line(profile, (uint32_t)function, frame);
+    file = pool_number(&profile->files, frame->file, strlen(frame->file) + 1);
+    if (function < 0 || file < 0)
+        return -ENOMEM;
+    return locate_line(profile, (uint32_t)function, (uint32_t)file, frame);
 }
 
 int profile_add(struct profile *profile, const struct profile_frame *frames, size_t n, uint64_t count, uint64_t value)
@@ -189,9 +191,10 @@ size_t profile_locations(const struct profile *profile)
 struct profile_frame profile_location(const struct profile *profile, size_t number)
 {
     const struct location *location = (const struct location *)profile->locations.items[number]->bytes;
-    const char *bytes = (const char *)profile->functions.items[location->function]->bytes;
+    const char *function = (const char *)profile->functions.items[location->function]->bytes;
+    const char *file = (const char *)profile->files.items[location->file]->bytes;
 
-    return (struct profile_frame){(enum profile_kind)bytes[0], bytes + 1, bytes + 2 + strlen(bytes + 1), location->line,
+    return (struct profile_frame){(enum profile_kind)function[0], function + 1, file, location->line,
                                   profile->addresses[number]};
 }
 
