@@ -7,7 +7,6 @@
 #define BPF_VIEW_EVENT_BPF_H
 
 #include "view_name.bpf.h"
-#include "views.h"
 
 #define VIEW_ON(view) (view_settings.on[VIEW_##view])
 #define VIEW_FILTER(view, filter) (view_settings.filters[VIEW_FILTER_##view##_##filter])
@@ -15,7 +14,6 @@
     (view_settings.events[VIEW_##view] || view_settings.slowest[VIEW_SLOWEST_##view##_##event])
 #define VIEW_COPY(to, from) bpf_probe_read_kernel(to, sizeof *(to), from)
 
-SHARED const volatile struct view_settings view_settings SEC(".rodata.views");
 SHARED volatile __u32 view_side SEC(".data.views"); /* where programs that begin now count: 0 or 1 */
 
 VIEW_INLINE void view_begin(struct ev_head *h, __u32 vm)

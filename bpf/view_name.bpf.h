@@ -20,7 +20,10 @@
 
 #include "otp_call.bpf.h"
 #include "reason.bpf.h"
-#include "event.h"
+#include "views.h"
+
+SHARED const volatile struct view_settings view_settings SEC(".rodata.views");
+#define VIEW_BY (view_settings.by)
 
 #define VIEW_INLINE static __always_inline
 #define VIEW_NAME(name) struct name_text name = {0} /* the verifier lets nobody read what was not written */
@@ -219,7 +222,7 @@ VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *ca
 }
 
 /*
- * The registered name of a process, or else its initial call: `where` of an event. Neither inlined nor static: so the
+ * The registered name of a process (unless it is not asked for), or else its initial call: `where` of an event. Neither inlined nor static: so the
  * kernel verifies it once.
  */
 FIXES_GLOBAL int view_owner_at(__u64 where, struct name_text *out)
@@ -232,7 +235,7 @@ FIXES_GLOBAL int view_owner_at(__u64 where, struct name_text *out)
 
     if (!layout || !out)
         return EV_OWNER_UNKNOWN;
-    name = otp_registered(layout, process);
+    name = VIEW_BY == VIEW_BY_MFA ? 0 : otp_registered(layout, process);
     if (otp_atom(name) != WIRE_NO_ATOM) {
         out->form = WIRE_REASON;
         out->used = 24;

@@ -26,11 +26,11 @@ VIEW_INLINE void view_owners_on_process__exit(const struct ev_process__exit *ev)
     owners_calls_take(&ev->head, ev->pid, &gone);
 }
 
-/* The name of the process that the event is about. */
+/* The name of the process that the event is about, or what else processes are to be told apart by. */
 VIEW_INLINE void view_owner(const struct ev_head *h, ev_id id, struct name_text *out)
 {
-    int known = view_owner_now(h, id, out);
-    struct state_owners_calls *call = known == EV_OWNER_KNOWN ? 0 : owners_calls_get(h, id);
+    int known = VIEW_BY == VIEW_BY_PID ? EV_OWNER_UNKNOWN : view_owner_now(h, id, out);
+    struct state_owners_calls *call = known == EV_OWNER_KNOWN || VIEW_BY == VIEW_BY_PID ? 0 : owners_calls_get(h, id);
 
     if (call && !view_kept_name(h, call->name, out))
         return;

@@ -154,12 +154,21 @@ struct view_none {
     };
 #include "views.def"
 
+/* What processes are told apart by in tables by OWNER: who they are; their pids; what they were to do. */
+#define VIEW_BYS(BY) BY(owner, OWNER) BY(pid, PID) BY(mfa, MFA)
+enum view_by {
+#define VIEW_BY_ENUM(name, upper) VIEW_BY_##upper,
+    VIEW_BYS(VIEW_BY_ENUM)
+#undef VIEW_BY_ENUM
+};
+
 /* Read-only settings of the session, in section .rodata.views. */
 struct view_settings {
     __u32 on[VIEW_COUNT];     /* the view is asked for */
     __u32 events[VIEW_COUNT]; /* and its records are */
     __u64 filters[VIEW_NFILTERS + 1];
     __u64 slowest[VIEW_NSLOWEST]; /* so many are kept */
+    __u64 by;    /* enum view_by */
     __u64 by_vm; /* TOTAL tables have a row for each VM, VIEW_VMS of them; what has none is in the row for all */
 };
 

@@ -167,7 +167,8 @@ static const struct {
     {"spawns --source n", "notes"},
     {"trace --source b", "batches"},
     {"stacks --event s", "spawn send"},
-    {"stacks --by n", "name none"},
+    {"stacks --by n", "none"},
+    {"gc --by m", "mfa"},
     {"stacks --by so", ""},
     {"spawns -- se", "setpriv"},
     {"spawns -- cat so", "some file.svg"},
@@ -209,7 +210,7 @@ static const struct {
     {"spawns --budget so", ""},
     {"trace --source n", "notes\n"},
     {"stacks --event s", "spawn\nsend\n"},
-    {"stacks --by n", "name\nnone\n"},
+    {"stacks --by n", "none\n"},
     {"spawns -- cat so", "cat so\n"},
 };
 

@@ -80,6 +80,35 @@ START_TEST(test_names_are_those_of_the_event)
 }
 END_TEST
 
+/* By what they are to do names make no difference; by pid each has a row, and there is no name. */
+START_TEST(test_names_are_left_out_on_request)
+{
+    static const char *const bys[] = {"--by mfa", "--by pid"};
+    static const struct {
+        const char *vm, *watch, *report;
+    } ways[] = {{NAMED_OURS, "watch messages,sched", ""},
+                {NAMED_OURS, "watch messages,sched --source notes", ""},
+                {NAMED_STOCK, "watch messages,sched", ""},
+                {NAMED_STOCK, "trace -o r", "$ERLSNOOP report r --json messages sched "}};
+    const char *by = bys[_i % 2];
+    size_t way = (size_t)_i / 2;
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        NAMED_TARGET "%s$ERLSNOOP %s %s -p $p > told & a=$!; attached $a; touch go; wait $a; echo status $?; cat told\n%s %s",
+        ways[way].vm, ways[way].watch, *ways[way].report ? "" : by, ways[way].report, *ways[way].report ? by : "");
+
+    ck_assert_msg(strstr(r->out, "status 0\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(!strstr(r->out, " first\n") && !strstr(r->out, "\"first\""), "%s", r->out);
+    if (_i % 2)
+        ck_assert_msg(support_lines(r->out, "named:serve/0") == 0 && strstr(r->out, "<0."), "%s", r->out);
+    else if (*ways[way].report)
+        ck_assert_int_eq(number_of(r->out, "messages_by_owner", "named:serve/0", "sent"), 315);
+    else
+        ck_assert_msg(strstr(r->out, "named:serve/0\n") && !strstr(r->out, " <0."), "%s", r->out);
+}
+END_TEST
+
 /*
  * 107 processes of proc_lib get a message before they have begun, and one when they have. What they are to do is told by
  * births, of which a stock emulator's are hooked here for another view.
@@ -201,6 +230,7 @@ Suite *names_suite(void)
 
     tcase_set_timeout(live, 60);
     tcase_add_loop_test(live, test_names_are_those_of_the_event, 0, sizeof names_ways / sizeof *names_ways);
+    tcase_add_loop_test(live, test_names_are_left_out_on_request, 0, 8);
     tcase_add_loop_test(live, test_names_of_those_that_begin, 0, 2);
     suite_add_tcase(suite, live);
     tcase_add_loop_test(pure, test_names_are_spelled_as_their_language_does, 0, sizeof spellings / sizeof *spellings);

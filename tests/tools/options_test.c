@@ -253,6 +253,10 @@ START_TEST(test_options_refused_tell_who_has_them)
     snprintf(said, sizeof said, "--slower is for %.*s; none of these is asked", (int)strlen(slower) - 2, slower);
     r = support_run("$ERLSNOOP watch spawns,exits -a --slower 5ms");
     ck_assert_msg(strstr(r->err, said) != NULL, "%s: %s", said, r->err);
+    r = support_run("$ERLSNOOP nifs -a --by pid");
+    ck_assert_msg(r->status == 2 && strstr(r->err, "--by is for msglat, gc, sched, exits, messages, ") != NULL, "%s", r->err);
+    r = support_run("$ERLSNOOP sched -a --by call");
+    ck_assert_int_eq(r->status, 2);
     snprintf(said, sizeof said, "--events is for %.*s; none of these is asked", (int)strlen(events) - 2, events);
     r = support_run("$ERLSNOOP messages -a --events");
     ck_assert_msg(strstr(r->err, said) != NULL, "%s: %s", said, r->err);
@@ -284,13 +288,13 @@ END_TEST
 /* All that its views have, where none is named yet; one that several have is told once. */
 START_TEST(test_options_watch_help_has_those_of_views)
 {
-    const struct support_run *r = support_run("$ERLSNOOP watch -h | grep -A2 slower; $ERLSNOOP watch msglat -h | grep slower\n"
+    const struct support_run *r = support_run("$ERLSNOOP watch -h | grep -A3 slower; $ERLSNOOP watch msglat -h | grep slower\n"
                                               "$ERLSNOOP watch spawns -h | grep -c slower\n"
                                               "$ERLSNOOP messages -h | grep -c 'print each event'; $ERLSNOOP watch inet,gc -h | grep -c 'print each event'");
 
     ck_assert_str_eq(r->out, "  --slower TIME  with --events: only what took at least TIME (5ms)\n"
                              "  --top N        of the slowest operations so many (5); 0: none\n"
-                             "  --json         one JSON object a line: time, type, a member a column\n"
+                             "  --by owner|pid|mfa\n                 what processes are told apart by (owner)\n"
                              "  --slower TIME  with --events: only waits of at least TIME (5ms)\n0\n0\n1\n");
 }
 END_TEST

@@ -299,7 +299,7 @@ END_TEST
 START_TEST(test_stacks_tell_what_proc_lib_does)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run("%s $ERLSNOOP stacks -p $p --off-cpu --by call --folded .5 1 | sed 's/;.*//' | sort -u\n"
+    const struct support_run *r = support_run("%s $ERLSNOOP stacks -p $p --off-cpu --by mfa --folded .5 1 | sed 's/;.*//' | sort -u\n"
                                               "$ERLSNOOP stacks -p $p --off-cpu --proc stacks_target:init/1 --by none --folded .5 1 | sed 's/ [0-9]*$//'; kill $p", START_EITHER("servers"));
 
     ck_assert_msg(strstr(r->out, "stacks_target:'-servers/0-fun-0-'/0\nstacks_target:init/1\nstacks_target:nap/1\n") != NULL, "%s", r->out);

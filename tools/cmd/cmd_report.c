@@ -53,6 +53,7 @@ struct state {
     uint64_t begin_ns;    /* of the first result, 0: not known yet; then of the next one */
     uint64_t now_ns;      /* the latest page that was taken */
     const char *slower, *top; /* as given; NULL: not */
+    unsigned by;              /* enum view_by */
     struct recording_lost lost; /* in the kernel, and by the writer, of all files */
     bool damaged;
 };
@@ -318,7 +319,7 @@ static void on_record(void *ctx, const struct wire_header *record, size_t size)
 /* Without views the feed only puts events in order. */
 static int begin_feed(struct state *st)
 {
-    struct view_settings settings = {0};
+    struct view_settings settings = {.by = st->by};
 
     for (size_t v = 0; v < VIEW_COUNT; v++) {
         settings.on[v] = st->on[v];
@@ -794,6 +795,11 @@ static int set_top(void *ctx, const char *value)
     return 0;
 }
 
+static int set_by(void *ctx, const char *value)
+{
+    return options_choice("--by", view_bys + 1, value, &((struct state *)ctx)->by);
+}
+
 static int check(const struct state *st, const struct options *o)
 {
     if (!st->nfiles)
@@ -804,6 +810,8 @@ static int check(const struct state *st, const struct options *o)
         return view_refuse_slower(NULL, NULL);
     if (st->top && !view_keeps_slowest(st->on))
         return view_refuse_top(NULL, NULL);
+    if (st->by && !view_tells_owners(st->on))
+        return view_refuse_by(NULL, NULL);
     if (o->events && st->viewed && !view_has_events(st->on))
         return view_refuse_events(NULL, NULL);
     return 0;
@@ -819,6 +827,7 @@ int cmd_report(int argc, char **argv)
         {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
         {"slower", "TIME", "with --events: only what took at least TIME (5ms)", set_slower, true},
         {"top", "N", VIEW_SLOWEST_TEXT, set_top, false},
+        {"by", view_bys + 1, VIEW_BY_TEXT, set_by, false},
         {0}};
     static const struct options_spec spec = {"report", "Tells what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st, NULL};
     struct options o;

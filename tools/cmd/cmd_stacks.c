@@ -23,6 +23,7 @@
 #include "profile/profile.h"
 #include "session/session.h"
 #include "target/memory.h"
+#include "view/views.h"
 
 #include "stacks.skel.h"
 
@@ -36,7 +37,7 @@ enum {
 enum { DEFAULT_HZ = 99, MAX_HZ = 4999 };
 
 enum stacks_mode { MODE_CPU, MODE_OFF, MODE_EVENT };
-#define STACKS_GROUPS(GROUP) GROUP(name, NAME) GROUP(call, CALL) GROUP(pid, PID) GROUP(none, NONE)
+#define STACKS_GROUPS(GROUP) GROUP(owner, OWNER) GROUP(pid, PID) GROUP(mfa, MFA) GROUP(none, NONE)
 enum stacks_group {
 #define GROUP(name, upper) BY_##upper,
     STACKS_GROUPS(GROUP)
@@ -249,7 +250,7 @@ static size_t name_group(struct state *st, struct session *s, const struct stack
                  registered ? registered : name_call(s, owner, buf));
     else
         snprintf(st->names[0], NAME_BYTES, "%s",
-                 st->by == BY_NAME && registered ? registered : name_call(s, owner, buf));
+                 st->by == BY_OWNER && registered ? registered : name_call(s, owner, buf));
     set_frame(st, 0, PROFILE_GROUP, 0, 0);
     return 1;
 }
@@ -781,7 +782,7 @@ int cmd_stacks(int argc, char **argv)
         {"event", event_names + 1, "at each of these; file: an operation on files", set_event, false},
         {"hz", "N", "samples a second of each CPU (99)", set_hz, false},
         {"proc", "WHO", "only this registered name, <pid> or initial call M:F/A", set_proc, false},
-        {"by", groups + 1, "what processes are told apart by; name: or else call", set_by, false},
+        {"by", groups + 1, VIEW_BY_TEXT, set_by, false},
         {"lines", NULL, "tell lines of source apart", set_lines, false},
         {"folded", NULL, "print folded stacks instead of tables", set_folded, false},
         {"svg", "FILE", "write a flame graph at the end", set_svg, false},

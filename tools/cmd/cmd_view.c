@@ -54,6 +54,15 @@ static int set_source(void *ctx, const char *value)
     return err;
 }
 
+static int set_by(void *ctx, const char *value)
+{
+    unsigned chosen = 0;
+    int err = options_choice("--by", view_bys + 1, value, &chosen);
+
+    ((struct ask *)ctx)->q.settings.by = chosen;
+    return err;
+}
+
 static int set_listen(void *ctx, const char *value)
 {
     ((struct ask *)ctx)->listen = value;
@@ -100,6 +109,7 @@ static void list_refused(const struct engine_question *q, struct options_extra *
 {
     static const struct options_extra refused[] = {{"slower", "TIME", NULL, view_refuse_slower, false},
                                                    {"top", "N", NULL, view_refuse_top, false},
+                                                   {"by", "WHAT", NULL, view_refuse_by, false},
                                                    {"events", NULL, NULL, view_refuse_events, false}};
 
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -152,7 +162,7 @@ static int ask(struct ask *a, const struct options *o)
 /* Parses the line of a subcommand of the views that are on, and runs it. */
 static int run_views(struct ask *a, const char *command, const char *operands, const char *what, int argc, char **argv)
 {
-    struct options_extra extras[VIEW_NFILTERS + 6 + sizeof readers / sizeof *readers] = {
+    struct options_extra extras[VIEW_NFILTERS + 7 + sizeof readers / sizeof *readers] = {
         {"source", OPTIONS_SOURCES, "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
     struct engine_question *q = &a->q;
     const struct options_spec spec = {command, what, OPTIONS_LIVE & ~(view_has_events(q->on) ? 0 : OPTIONS_EVENTS),
@@ -167,6 +177,8 @@ static int run_views(struct ask *a, const char *command, const char *operands, c
         *find_extra(extras, "top") = (struct options_extra){"top", "N", VIEW_SLOWEST_TEXT, set_top, false};
         view_slowest_default(q->on, q->settings.slowest);
     }
+    if (view_tells_owners(q->on))
+        *find_extra(extras, "by") = (struct options_extra){"by", view_bys + 1, VIEW_BY_TEXT, set_by, false};
     list_refused(q, extras);
     err = options_parse(&spec, argc, argv, &o);
     return err || o.done ? err : ask(a, &o);

@@ -16,6 +16,7 @@
 
 #define VIEW_ON(view) (view_user->settings.on[VIEW_##view])
 #define VIEW_DETAILS(view, event) (view_user->settings.events[VIEW_##view] || view_user->settings.slowest[VIEW_SLOWEST_##view##_##event])
+#define VIEW_BY (view_user->settings.by)
 #define VIEW_COPY(to, from) (*(to) = *(from))
 #define VIEW_FILTER(view, filter) (view_user->settings.filters[VIEW_FILTER_##view##_##filter])
 
@@ -204,7 +205,7 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
 /* By what was told of registered names up to now. */
 VIEW_INLINE int view_owner_now(const struct ev_head *h, ev_id id, struct name_text *out)
 {
-    const struct state_owners_calls *call = owners_calls_get(h, id);
+    const struct state_owners_calls *call = VIEW_BY == VIEW_BY_MFA ? NULL : owners_calls_get(h, id);
 
     return call && call->registered && !view_kept_name(h, call->registered, out) ? EV_OWNER_KNOWN : EV_OWNER_UNKNOWN;
 }

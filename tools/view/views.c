@@ -335,6 +335,18 @@ const struct view_slowest *view_slowest(enum view_slowest_id id)
     return s;
 }
 
+#define BY(name, upper) "|" #name
+const char view_bys[] = VIEW_BYS(BY);
+#undef BY
+
+bool view_tells_owners(const bool on[VIEW_COUNT])
+{
+    for (size_t i = 0; i < view_nuses; i++)
+        if (view_uses[i].helper == VIEW_owners && on[view_uses[i].view])
+            return true;
+    return false;
+}
+
 bool view_keeps_slowest(const bool on[VIEW_COUNT])
 {
     for (size_t i = 0; i < VIEW_NSLOWEST; i++)
@@ -415,6 +427,12 @@ int view_refuse_top(void *ctx, const char *value)
 {
     (void)ctx, (void)value;
     return refuse_option("top", view_keeps_slowest);
+}
+
+int view_refuse_by(void *ctx, const char *value)
+{
+    (void)ctx, (void)value;
+    return refuse_option("by", view_tells_owners);
 }
 
 int view_refuse_events(void *ctx, const char *value)

@@ -197,6 +197,11 @@ struct view_slowest {
 const struct view_slowest *view_slowest(enum view_slowest_id id);
 /* Whether one of the views keeps some; sets how many of each it shows unless --top says otherwise. */
 bool view_keeps_slowest(const bool on[VIEW_COUNT]);
+/* Whether any of them tells processes apart by who they are (--by). */
+bool view_tells_owners(const bool on[VIEW_COUNT]);
+/* What --by takes, with a bar before each; and its text in the help. */
+extern const char view_bys[];
+#define VIEW_BY_TEXT "what processes are told apart by (owner)"
 void view_slowest_default(const bool on[VIEW_COUNT], __u64 *shown);
 /* --top N for the views that are on; its line of help. Fails: FAIL_USAGE, said. */
 int view_slowest_parse(const bool on[VIEW_COUNT], const char *text, __u64 *shown);
@@ -230,6 +235,7 @@ int view_filter_parse(const char *name, const char *value, __u64 *filters);
 /* For options.h: options that no view that is asked has. FAIL_USAGE; which have is said. */
 int view_refuse_slower(void *ctx, const char *value);
 int view_refuse_top(void *ctx, const char *value);
+int view_refuse_by(void *ctx, const char *value);
 int view_refuse_events(void *ctx, const char *value);
 bool view_has_filter(const bool on[VIEW_COUNT], const char *name);
 /* Whether one of the views prints lines with --events. */
