@@ -270,12 +270,30 @@ void *mem_reserve(size_t bytes, int protection)
 	log_refused(what, errno);
 }
 
+/* ---- what AddressSanitizer is told */
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/lsan_interface.h>
+void mem_hide(const void *at, size_t bytes) { __asan_poison_memory_region(at, bytes); }
+void mem_show(const void *at, size_t bytes) { __asan_unpoison_memory_region(at, bytes); }
+/* It looks for pointers in blocks of malloc, and in what it was told of. */
+static void show_pointers(const void *pages, size_t bytes) { __lsan_register_root_region(pages, bytes); }
+#else
+void mem_hide(const void *at, size_t bytes) { (void)at; (void)bytes; }
+void mem_show(const void *at, size_t bytes) { (void)at; (void)bytes; }
+static void show_pointers(const void *pages, size_t bytes) { (void)pages; (void)bytes; }
+#endif
+
+/* ---- pages */
+
 void *mem_map_as(enum mem_kind kind, size_t bytes)
 {
 	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (pages == MAP_FAILED)
 		report_exhaustion(bytes);
+	show_pointers(pages, bytes);
 	mem_fill_as(kind, bytes);
 	return pages;
 }
@@ -402,15 +420,6 @@ bool mem_tidy(bool is_idle)
 		trim(most);
 	return tidy.kept != NULL || is_much(resident, tidy.held[(tidy.calls - 1) % TIDY_LOOKS] + tidy.other);
 }
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-void mem_hide(const void *at, size_t bytes) { __asan_poison_memory_region(at, bytes); }
-void mem_show(const void *at, size_t bytes) { __asan_unpoison_memory_region(at, bytes); }
-#else
-void mem_hide(const void *at, size_t bytes) { (void)at; (void)bytes; }
-void mem_show(const void *at, size_t bytes) { (void)at; (void)bytes; }
-#endif
 
 size_t mem_total_bytes(void)
 {
