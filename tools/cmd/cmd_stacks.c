@@ -16,6 +16,7 @@
 #include "common/term_text.h"
 #include "common/whole_file.h"
 #include "otp/native.h"
+#include "otp/otp_bifs.h"
 #include "otp/otp_registered.h"
 #include "otp/otp_stack.h"
 #include "otp/otp_threads.h"
@@ -63,6 +64,10 @@ struct stacks_vm {
     struct stacks_vm *next;
     struct otp_layout layout;
     struct native *native; /* NULL: native frames have no names */
+    struct otp_bif *bifs;  /* of a stock emulator */
+    size_t nbifs;
+    struct names *names;
+    char bif[NAME_BYTES];
 };
 
 struct state {
@@ -128,7 +133,35 @@ static struct stacks_vm *find_vm(const struct state *st, uint32_t pid)
 static void free_vm(struct stacks_vm *vm)
 {
     native_free(vm->native);
+    free(vm->bifs);
     free(vm);
+}
+
+/* The built-in function that begins there, as of native_fall_back. */
+static const char *name_bif(void *ctx, uint64_t begin)
+{
+    struct stacks_vm *vm = ctx;
+    const struct otp_bif *bif = otp_bifs_at(vm->bifs, vm->nbifs, begin - vm->layout.bias);
+    struct wire_name name = {.form = WIRE_MFA};
+
+    if (!bif)
+        return NULL;
+    name.words[0] = bif->module;
+    name.words[1] = bif->name;
+    name.words[2] = bif->arity;
+    return names_text(vm->names, vm->layout.vm, &name, vm->bif, sizeof vm->bif);
+}
+
+static int open_native(struct stacks_vm *vm, const struct target *t, const struct otp_vm *of)
+{
+    if (native_new(t->pid, &vm->native)) {
+        note("native frames of '%s' (process %d) cannot be unwound", t->name, t->pid);
+        return 0;
+    }
+    if (!of->symbols)
+        return 0;
+    native_fall_back(vm->native, name_bif, vm);
+    return otp_bifs_find(otp_symbols_image(of->symbols), &vm->bifs, &vm->nbifs);
 }
 
 static int on_hooked(void *ctx, struct session *s, const struct target *t, const struct plan *plan, uint32_t slot)
@@ -148,8 +181,11 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
         free_vm(vm);
         return fail(err, "the schedulers of '%s' (process %d) cannot be found: %s", t->name, t->pid, strerror(-err));
     }
-    if (st->mode == MODE_CPU && native_new(t->pid, &vm->native))
-        note("native frames of '%s' (process %d) cannot be unwound", t->name, t->pid);
+    vm->names = session_names(s);
+    if (st->mode == MODE_CPU && open_native(vm, t, plan->vm)) {
+        free_vm(vm);
+        return fail(-ENOMEM, "out of memory");
+    }
     while (*at && (*at)->layout.vm != pid)
         at = &(*at)->next;
     if (*at) { /* the pid came again */

@@ -33,6 +33,8 @@ enum { NAMED_BITS = 13, NAMED = 1 << NAMED_BITS };
 struct native {
     struct named named[NAMED]; /* by the address, the last one that fell there */
     Dwfl *dwfl;
+    const char *(*other_name)(void *ctx, uint64_t begin); /* as of native_fall_back; NULL: there is none */
+    void *other_ctx;
     int pid;
     const struct native_thread *thread; /* while it is unwound */
     struct native_stack *out;
@@ -301,10 +303,23 @@ static void find_name(struct native *native, uint64_t address, bool caller, char
 
         snprintf(symbol_name, sizeof symbol_name, "%.*s", (int)strcspn(name, "@"), name); /* without its version */
         native_demangle(symbol_name, out, size);
-    } else if (file)
-        snprintf(out, size, "%s+0x%" PRIx64, slash ? slash + 1 : file, function_start(elf, at - bias));
-    else
+    } else if (file) {
+        uint64_t begin = function_start(elf, at - bias);
+        const char *other = native->other_name ? native->other_name(native->other_ctx, begin + bias) : NULL;
+
+        if (other)
+            snprintf(out, size, "%s", other);
+        else
+            snprintf(out, size, "%s+0x%" PRIx64, slash ? slash + 1 : file, begin);
+    } else {
         snprintf(out, size, "0x%" PRIx64, address);
+    }
+}
+
+void native_fall_back(struct native *native, const char *(*name)(void *ctx, uint64_t begin), void *ctx)
+{
+    native->other_name = name;
+    native->other_ctx = ctx;
 }
 
 void native_name(struct native *native, uint64_t address, bool caller, char *out, size_t size)

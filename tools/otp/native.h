@@ -37,6 +37,11 @@ int native_new(int pid, struct native **out);
 void native_free(struct native *native);
 void native_unwind(struct native *native, const struct native_thread *thread, struct native_stack *out);
 /*
+ * From now on a function without a symbol that begins at an address is called what `name` says, NULL: nothing. The text
+ * is good until its next call.
+ */
+void native_fall_back(struct native *native, const char *(*name)(void *ctx, uint64_t begin), void *ctx);
+/*
  * "malloc", or where the function begins in its file, "beam.smp+0x1f40", when it has no symbol; `caller`: the address
  * is a return address.
  */
