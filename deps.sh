@@ -44,6 +44,7 @@ check  /usr/lib/erlang/lib/ssl-*/ebin              erlang-ssl
 check  /usr/lib/erlang/lib/ssh-*/ebin              erlang-ssh
 check  /usr/lib/erlang/lib/syntax_tools-*/ebin     erlang-syntax-tools
 check  /usr/lib/erlang/lib/runtime_tools-*/ebin    erlang-runtime-tools
+check  /usr/lib/erlang/lib/tools-*/ebin            erlang-tools
 check  /etc/services                               netbase
 check  elixir                                      elixir
 check  python3                                     python3

@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/release.h"
 #include "code/code_path.h"
+#include "code/coverage.h"
 #include "proc/spawn_opts.h"
 
 enum { EPMD_PORT = 4369, EPMD_TRIES = 500, EPMD_PAUSE_NS = 2000000 };
@@ -281,6 +282,24 @@ static void set_scheduler_polling(struct options *o, const char *flag, const cha
 	o->poll.by_schedulers = parse_choice(flag, value, "true", "false");
 }
 
+static void set_coverage(struct options *o, const char *flag, const char *value)
+{
+	static const struct {
+		const char *word;
+		Term mode;
+	} modes[] = { { "true", am_line_counters }, { "false", am_none }, { "line", am_line }, { "line_counters", am_line_counters },
+		      { "function", am_function }, { "function_counters", am_function_counters } };
+	size_t i = 0;
+
+	(void)o;
+	while (i < sizeof(modes) / sizeof(modes[0]) && (value == NULL || strcmp(modes[i].word, value) != 0))
+		i++;
+	if (i == sizeof(modes) / sizeof(modes[0]))
+		erl_args_fail("%s takes true, false, line, line_counters, function or function_counters, not %s", flag,
+			      value != NULL ? value : "nothing");
+	coverage_set_mode(modes[i].mode);
+}
+
 static unsigned between(unsigned n, unsigned most)
 {
 	return n < 1 ? 1 : n > most ? most : n;
@@ -349,6 +368,7 @@ static const struct emulator_flag {
 	{ "IOPp", VALUE_EITHER, set_poll_sets_percent, NULL, 0, 0 },
 	{ "IOs", VALUE_EITHER, set_scheduler_polling, NULL, 0, 0 },
 	{ "JPperf", VALUE_EITHER, NULL, BOOL, 0, 0 },
+	{ "JPcover", VALUE_EITHER, set_coverage, NULL, 0, 0 },
 	{ "JDdump", VALUE_EITHER, NULL, BOOL, 0, 0 },
 	{ "K", VALUE_EITHER, NULL, NULL, 0, 0 },
 	{ "a", VALUE_EITHER, NULL, NULL, 16, 8192 },

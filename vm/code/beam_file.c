@@ -532,7 +532,8 @@ static bool parse_lines(struct beam_parse *p, struct reader *r)
 	p->f->files[0] = make_module_file(p->f->module);
 	if (r->at == NULL || version != 0)
 		return true;
-	reader_bytes(r, 8); /* flags, number of line operations */
+	p->f->line_flags = reader_u32(r);
+	reader_u32(r); /* the number of line operations */
 	count = reader_u32(r);
 	files = reader_u32(r);
 	if (r->bad || count > reader_left(r) || files > reader_left(r) / 2)

@@ -84,6 +84,11 @@ struct beam_line {
 	uint32_t line;       /* 0: no place */
 };
 
+enum {
+	BEAM_MARKS_LINES = 1,  /* there are executable_line operations */
+	BEAM_COUNTS_LINES = 2, /* which are to be counted whatever the mode is */
+};
+
 struct beam_file {
 	Term module;
 	uint8_t md5[16];
@@ -108,6 +113,7 @@ struct beam_file {
 	size_t string_bytes;
 	struct beam_line *lines; /* index 0: no place */
 	uint32_t line_count;
+	uint32_t line_flags; /* of the Line chunk: BEAM_*_LINES */
 	Term *files;         /* atoms: file 0 is the module's own name with .erl */
 	uint32_t file_count;
 	const uint8_t *attributes, *compile; /* external terms, or NULL */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "code/coverage.h"
 
 enum { ROWS_PER_GENOP = 10 };
 
@@ -252,6 +253,59 @@ static void note_nif(struct emitter *em)
 		c->declared_nifs[em->function_count - 1] = true;
 }
 
+/* ---- coverage */
+
+/* The code passes the point here. */
+static void emit_point(struct emitter *em, struct coverage_point *point)
+{
+	struct operand at = operand_u((uintptr_t)&point->count);
+
+	emit_instr(em, coverage_counts(em->c->coverage) ? OP_cover_count : OP_cover_mark, &at);
+}
+
+static void cover_function(struct emitter *em)
+{
+	struct coverage *c = em->c->coverage;
+
+	if (!coverage_of_lines(c) && c->count < c->room)
+		emit_point(em, coverage_add(c, (uint32_t)em->function_count - 1));
+}
+
+/* A function begins with a line of its own, be it the same as the last one. */
+static void pass_line(struct emitter *em, uint64_t line, bool begins_function)
+{
+	if (line == 0 || (line == em->line && !begins_function))
+		return;
+	em->line = line;
+	em->line_point = NULL;
+}
+
+/* A line that is marked again, with none between, is the same point, by its last name. */
+static void cover_line(struct emitter *em, const struct genop *g)
+{
+	struct coverage *c = em->c->coverage;
+
+	if (c == NULL || !coverage_of_lines(c))
+		return;
+	pass_line(em, g->args[0].u, false);
+	if (em->line_point == NULL) {
+		em->line_point = coverage_add(c, em->function_count > 0 ? (uint32_t)em->function_count - 1 : 0);
+		em->line_point->line = g->args[0].u < em->f->line_count ? em->f->lines[g->args[0].u].line : 0;
+	}
+	em->line_point->id = (uint32_t)g->args[1].u;
+	emit_point(em, em->line_point);
+}
+
+static void begin_function(struct emitter *em, const struct genop *g, size_t count)
+{
+	if (add_native(em))
+		return;
+	if (em->c->coverage != NULL)
+		cover_function(em);
+	else if (count > 1)
+		emit_scan(em, g + 1, (uint32_t)g->args[0].u);
+}
+
 static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
 {
 	emit_special special;
@@ -260,11 +314,15 @@ static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
 	switch (g->op) {
 	case GENOP_label:
 		em->label_at[g->args[0].u] = (uint32_t)em->count + 1;
-		if (em->f->labels[g->args[0].u].entry && !add_native(em) && count > 1)
-			emit_scan(em, g + 1, (uint32_t)g->args[0].u);
+		if (em->f->labels[g->args[0].u].entry)
+			begin_function(em, g, count);
 		return 1;
 	case GENOP_line:
 		emit_line(em, g->args[0].u);
+		pass_line(em, g->args[0].u, count > 1 && g[1].op == GENOP_func_info);
+		return 1;
+	case GENOP_executable_line:
+		cover_line(em, g);
 		return 1;
 	case GENOP_func_info:
 		add_func_info(em, g);
@@ -272,7 +330,7 @@ static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
 	case GENOP_nif_start:
 		note_nif(em);
 		return 1;
-	case GENOP_on_load: case GENOP_executable_line: case GENOP_debug_line:
+	case GENOP_on_load: case GENOP_debug_line:
 	case GENOP_recv_mark: case GENOP_recv_set: case GENOP_fclearerror: case GENOP_fcheckerror:
 		return 1;
 	case GENOP_int_code_end:
@@ -312,6 +370,7 @@ int emit_module(const struct beam_file *f, struct code_instance *c, struct beam_
 	struct emitter em = { .f = f, .c = c, .error = error };
 	int status = -EINVAL;
 
+	c->coverage = coverage_new(f);
 	em.label_at = mem_zalloc(f->label_count * sizeof(*em.label_at));
 	em.label_op = mem_zalloc(f->label_count * sizeof(*em.label_op));
 	for (uint32_t i = 0; i < f->op_count; i++)

@@ -37,6 +37,8 @@ struct emitter {
 	size_t fix_count, fix_room;
 	struct code_line *lines;
 	size_t line_count, line_room;
+	uint64_t line;       /* the last one that was not the same as before, as coverage has it */
+	struct coverage_point *line_point; /* its own; NULL: none is counted there */
 	size_t *functions;   /* words of func_info blocks */
 	size_t function_count, function_room;
 	bool failed;

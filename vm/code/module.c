@@ -173,6 +173,7 @@ static void free_code(struct code_instance *c)
 	mem_free(c->lines);
 	mem_free(c->label_address);
 	mem_free(c->declared_nifs);
+	mem_free(c->coverage);
 	mem_free((void *)c->strings);
 	mem_free(c->files);
 	mem_free(c->records);

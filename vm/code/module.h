@@ -30,6 +30,7 @@ struct code_instance {
 	struct code_line *lines; /* E: by rising `at`; mem_alloc; may be NULL */
 	uint32_t line_count; /* E */
 	const Inst **label_address; /* E: by label, NULL where the label is no entry of a function; mem_alloc; freed once published */
+	struct coverage *coverage; /* E: NULL: none */
 	const uint8_t *strings; /* the string table, where OPND_STRINGs point; lives as long as the code */
 	size_t string_bytes;
 	struct literal_area *literal_area;
