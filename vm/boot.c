@@ -12,7 +12,9 @@
 #include "code/code_path.h"
 #include "code/export.h"
 #include "data/binary.h"
+#include "data/map.h"
 #include "data/print.h"
+#include "ets/table.h"
 #include "heap/heap.h"
 #include "proc/message.h"
 #include "proc/os_signal.h"
@@ -33,7 +35,7 @@ struct boot_words {
 
 static struct {
 	struct boot_words calls[WORDS_MAX], flags[WORDS_MAX], plain;
-	int call_count, flag_count, next;
+	int call_count, flag_count, next, servers; /* servers: of input and output, started */
 	_Atomic Term running; /* pid of the boot process; STARTING while it is made */
 	Term system[SYSTEM_MAX]; /* pids of those that nothing goes on without */
 	int system_count;
@@ -163,6 +165,9 @@ static Term spawn_call(Term module, Term function, Term args)
 	return pid;
 }
 
+/* What applications are set to: nothing. Who serves input and output asks, and does not ask whether there are applications. */
+static const struct ets_options no_settings = { .type = ETS_SET, .protection = ETS_PUBLIC, .key_position = 1, .heir = am_none, .is_named = true };
+
 static void start_init(void)
 {
 	Term pid;
@@ -172,10 +177,36 @@ static void start_init(void)
 	pid = spawn_call(am_erlvm, am_init, NIL);
 	p = process_find(pid);
 	registry_register(am_init, p);
+	if (release_drives_terminal())
+		table_id(table_new(p, am_ac_tab, &no_settings), &p->heap);
 	process_unref(p);
 }
 
 /* ---- the calls of the command line */
+
+/* Who serves standard input and output is started one by one, too: user, or since OTP 26 standard_error and then the terminal's driver,
+ * which makes user. Returns false when all have been. */
+static bool start_server(void)
+{
+	bool by_driver = release_drives_terminal();
+	int server = boot.servers++;
+	struct heap h;
+	Term options;
+
+	if (server > (by_driver ? 1 : 0))
+		return false;
+	boot.running = STARTING;
+	heap_init(&h, HEAP_MIN_WORDS);
+	options = map_put(&h, map_new(&h), am_initial_shell, am_noshell);
+	if (!by_driver)
+		boot.running = spawn_call(am_user, am_start, NIL);
+	else if (server == 0)
+		boot.running = spawn_call(am_standard_error, am_init, heap_cons(&h, NIL, NIL));
+	else
+		boot.running = spawn_call(am_user_drv, am_start, heap_cons(&h, options, NIL));
+	heap_free(&h);
+	return true;
+}
 
 static void start_next(void)
 {
@@ -183,6 +214,8 @@ static void start_next(void)
 	struct heap h;
 	Term args;
 
+	if (start_server())
+		return;
 	if (boot.next == boot.call_count) {
 		boot.running = TERM_NONE;
 		return;
@@ -227,7 +260,7 @@ void boot_start(void)
 {
 	start_init();
 	process_at_exit(follow_exit);
-	boot.running = spawn_call(am_user, am_start, NIL);
+	start_next();
 }
 
 /* ---- OTP's start */
