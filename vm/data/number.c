@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "data/big.h"
 #include "term/atom.h"
 
@@ -156,7 +157,7 @@ Term num_abs(struct heap *h, Term a)
 	if (term_is_small(a))
 		return small_value(a) < 0 ? num_negate(h, a) : a;
 	if (term_is_float(a))
-		return float_value(a) < 0 ? heap_float(h, -float_value(a)) : a;
+		return float_value(a) < 0 || (release_zeros_differ() && signbit(float_value(a))) ? heap_float(h, -float_value(a)) : a;
 	if (!term_is_big(a))
 		return TERM_NONE;
 	return header_sub(*boxed_ptr(a)) == SUB_BIG_NEG ? num_negate(h, a) : a;

@@ -16,9 +16,8 @@ static Term num_bnot_2(struct heap *h, Term a, Term b)
 
 static Term num_plus_2(struct heap *h, Term a, Term b)
 {
-	(void)h;
 	(void)b;
-	return term_is_number(a) ? a : TERM_NONE;
+	return num_add(h, a, term_from_small(0)); /* of -0.0: 0.0 */
 }
 
 static const struct {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "code/breakpoint.h"
 #include "code/code_path.h"
 #include "code/fun.h"
@@ -180,20 +181,27 @@ struct exc_site call_arith_site(Process *p, Term name, unsigned arity, const Ter
 
 struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op, const Term *args)
 {
+	const Term sum[2] = { args[0], SMALL(0) }; /* +X is X + 0 */
+	bool is_increment = false;
+
 	switch (breakpoint_opcode(at)) {
 	case OP_sub_xix: case OP_sub_yix: case OP_sub_ri:
-		if (small_value(args[1]) < 0)
-			return call_arith_site(p, am_op_minus, 2, args);
-		return (struct exc_site){ .kind = EXC_SITE_NONE };
-	case OP_add_xix: case OP_add_xix_call_only: case OP_add_yix: case OP_add_ri:
-		return (struct exc_site){ .kind = EXC_SITE_NONE };
+		is_increment = small_value(args[1]) >= 0;
+		break;
+	case OP_add_xix: case OP_add_xix_call_only: case OP_add_xix_move_call_only: case OP_add_yix: case OP_add_ri:
+		is_increment = true;
+		break;
 	case OP_plus:
-		if (source_is_reg(at[2]))
-			return (struct exc_site){ .kind = EXC_SITE_NONE };
-		return call_arith_site(p, am_op_plus, 2, (const Term[]){ args[0], SMALL(0) });
+		is_increment = source_is_reg(at[2]);
+		break;
 	default:
-		return call_arith_site(p, arith_name(op), arith_arity(op), args);
+		break;
 	}
+	if (is_increment && !release_names_increments())
+		return (struct exc_site){ .kind = EXC_SITE_NONE };
+	if (op == ARITH_plus)
+		return call_arith_site(p, am_op_plus, 2, sum);
+	return call_arith_site(p, arith_name(op), arith_arity(op), args);
 }
 
 const struct export *call_nif_export(const Process *p, const Inst *entry)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/release.h"
 #include "code/breakpoint.h"
 #include "code/export.h"
 #include "code/fun.h"

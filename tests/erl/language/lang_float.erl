@@ -15,7 +15,7 @@ main() ->
     erlang:display(float_to_binary(12.5, [short])),
     erlang:display([list_to_float("1.5e3") == 1500.0, binary_to_float(<<"-0.25">>) == -0.25]),
     erlang:display([list_to_float("1.5\0007") == 1.5, binary_to_float(<<"1.5", 0>>) == 1.5]), %% a NUL ends the text
-    erlang:display([<<X/float>> || X <- [-id(0.0), negated(id(0.0)), negated(id(-0.0)), negated(id(1.5))]]),
+    erlang:display([<<X/float>> || X <- [-id(0.0), negated(id(0.0)), negated(id(-0.0)), negated(id(1.5)), + id(-0.0)]]),
     [erlang:display(try F() catch C:R -> {C, R} end)
      || F <- [fun() -> 1 / id(0) end, fun() -> id(1.0e308) * 10 end, fun() -> math:sqrt(id(-1)) end, fun() -> math:log(id(0)) end,
               fun() -> list_to_float(id("1")) end, fun() -> float(id(1 bsl 2000)) end]],
@@ -66,7 +66,7 @@ id(X) -> X.
 %% expect: <<"12.5">>
 %% expect: [true,true]
 %% expect: [true,true]
-%% expect: [<<128,0,0,0,0,0,0,0>>,<<0,0,0,0,0,0,0,0>>,<<0,0,0,0,0,0,0,0>>,<<191,248,0,0,0,0,0,0>>]
+%% expect: [<<128,0,0,0,0,0,0,0>>,<<0,0,0,0,0,0,0,0>>,<<0,0,0,0,0,0,0,0>>,<<191,248,0,0,0,0,0,0>>,<<0,0,0,0,0,0,0,0>>]
 %% expect: {error,badarith}
 %% expect: {error,badarith}
 %% expect: {error,badarith}
