@@ -21,6 +21,7 @@
 #include "base/release.h"
 #include "code/code_path.h"
 #include "code/coverage.h"
+#include "proc/sched.h"
 #include "proc/spawn_opts.h"
 
 enum { EPMD_PORT = 4369, EPMD_TRIES = 500, EPMD_PAUSE_NS = 2000000 };
@@ -184,6 +185,11 @@ static void set_max_heap_report(struct options *o, const char *flag, const char 
 	o->max_heap_silent = !parse_choice(flag, value, "true", "false");
 }
 
+static void set_max_heap_binaries(struct options *o, const char *flag, const char *value)
+{
+	o->max_heap_binaries = parse_choice(flag, value, "true", "false");
+}
+
 static void set_messages(struct options *o, const char *flag, const char *value)
 {
 	o->messages_off_heap = parse_choice(flag, value, "off_heap", "on_heap");
@@ -282,6 +288,12 @@ static void set_scheduler_polling(struct options *o, const char *flag, const cha
 	o->poll.by_schedulers = parse_choice(flag, value, "true", "false");
 }
 
+static void set_flush_limit(struct options *o, const char *flag, const char *value)
+{
+	(void)o;
+	atomic_store(&sched_flush_max_ms, value != NULL && strcmp(value, "infinity") == 0 ? -1 : (int64_t)parse_count(flag, value, 0, INT32_MAX));
+}
+
 static void set_coverage(struct options *o, const char *flag, const char *value)
 {
 	static const struct {
@@ -354,6 +366,7 @@ static const struct emulator_flag {
 	{ "hmax", VALUE_EITHER, set_max_heap, NULL, 0, 0 },
 	{ "hmaxk", VALUE_EITHER, set_max_heap_kill, NULL, 0, 0 },
 	{ "hmaxel", VALUE_EITHER, set_max_heap_report, NULL, 0, 0 },
+	{ "hmaxib", VALUE_EITHER, set_max_heap_binaries, NULL, 0, 0 },
 	{ "hmqd", VALUE_EITHER, set_messages, NULL, 0, 0 },
 	{ "pc", VALUE_EITHER, set_printable, NULL, 0, 0 },
 	{ "W", VALUE_EITHER, set_warnings, NULL, 0, 0 },
@@ -406,6 +419,7 @@ static const struct emulator_flag {
 	{ "sssdio", VALUE_EITHER, NULL, NULL, 20, 8192 },
 	{ "zdbbl", VALUE_EITHER, set_dist_busy, NULL, 0, 0 },
 	{ "zdntgc", VALUE_EITHER, NULL, NULL, 0, 100000000 },
+	{ "zhft", VALUE_EITHER, set_flush_limit, NULL, 0, 0 },
 	{ "zebwt", VALUE_EITHER, NULL, WAIT, 0, 0 },
 	{ "zosrl", VALUE_EITHER, NULL, NULL, 1, 134217727 },
 };

@@ -21,7 +21,7 @@ struct options {
 	size_t processes, ports, atoms, tables;
 	size_t min_heap_words, min_bin_vheap_words, max_heap_words; /* of new processes; 0: as built in */
 	unsigned fullsweep_after;
-	bool max_heap_spares, max_heap_silent; /* it does not kill; is not reported */
+	bool max_heap_spares, max_heap_silent, max_heap_binaries; /* it does not kill; is not reported; counts binaries */
 	bool messages_off_heap;
 	size_t dist_busy_bytes; /* of a connection, at which senders wait; 0: as built in */
 	bool printable_unicode;

@@ -144,7 +144,8 @@ static bool is_quick(char **argv)
 
 static void apply_defaults(const struct options *o, char **words)
 {
-	uint32_t flags = (o->max_heap_spares ? PF_MAX_HEAP_SPARE : 0) | (o->max_heap_silent ? PF_MAX_HEAP_SILENT : 0);
+	uint32_t flags = (o->max_heap_spares ? PF_MAX_HEAP_SPARE : 0) | (o->max_heap_silent ? PF_MAX_HEAP_SILENT : 0) |
+			 (o->max_heap_binaries ? PF_MAX_HEAP_BINARIES : 0);
 
 	if (o->atoms > 0)
 		atom_set_limit((uint32_t)o->atoms);

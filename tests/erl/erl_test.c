@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Erlang programs, each with the lines it must print: `%% expect: LINE`, in order. Every program is compiled by the stock erlc and
+/* Erlang programs, each with the lines it must print: `%% expect: LINE`, in order; a row `%% expect 27: LINE` behind one says what stands
+ * in its place with the library of OTP 27 and later ones. Every program is compiled by the stock erlc and
  * run on the stock erl and on erlvm; each run is one test, and a failure shows the first line that differs.
  * A program in a folder otpNN has its .beam beside it, made by the compiler of OTP NN (tests/erl/compile.sh makes it anew): that is what
  * runs, and an older stock erl, which cannot load it, is skipped.
  * Those of a folder libraryNN need what the library of OTP NN has and that of 25 has not: they run on erlvm with the library that OTPNN_ROOT
- * names (the root of an installation), and are skipped where it names none.
+ * names (the root of an installation), or with the machine's when that is of OTP NN or later, and are skipped where there is neither.
  * The programs of the folders nif and driver have libraries: each .c file there is compiled with the header of the
  * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment; a .c file of the folder
  * cnode becomes a program with the library ei. Without that header they are skipped; so are programs of SCTP (sctp_*) where the kernel has none. What has to do with descriptors
@@ -38,7 +39,7 @@ static struct {
 	char directory[512];     /* of the compiled programs */
 	char erlvm[512];
 	char nif_headers[512];   /* where erl_nif.h is; empty: nowhere */
-	int stock_release;
+	int stock_release, erlvm_release; /* of their libraries */
 } programs;
 
 static const char *build_directory(void)
@@ -164,12 +165,15 @@ static int library_release(const char *path)
 	return folder != NULL ? atoi(folder + strlen("/library")) : 0;
 }
 
-/* Not within a test: nothing is asserted here. 0: there is no erl. */
-static int read_stock_release(void)
+/* Not within a test: nothing is asserted here. 0: there is no such VM, or it has no library. */
+static int read_release(const char *vm)
 {
-	FILE *erl = popen("erl -noshell -eval 'io:put_chars(erlang:system_info(otp_release)), halt().' </dev/null", "r");
+	char command[700];
+	FILE *erl;
 	int release = 0;
 
+	snprintf(command, sizeof(command), "%s -noshell -eval 'io:put_chars(erlang:system_info(otp_release)), halt().' 2>/dev/null </dev/null", vm);
+	erl = popen(command, "r");
 	if (erl == NULL)
 		return 0;
 	if (fscanf(erl, "%d", &release) != 1)
@@ -372,28 +376,30 @@ static void compile_programs(void)
 }
 
 /* ---- compare */
-/* The next line that the program should print; NULL when it was the last. */
-static char *next_expected(char **source)
+/* The next line that the program should print with the library of that release; NULL when it was the last. */
+static char *next_expected(char **source, int release)
 {
-	static const char mark[] = "%% expect:";
-	char *line;
+	static const char mark[] = "%% expect:", later[] = "%% expect ";
+	char *line, *found = NULL, *row;
 
-	while ((line = next_line(source)) != NULL) {
-		if (strncmp(line, mark, sizeof(mark) - 1) != 0)
-			continue;
-		line += sizeof(mark) - 1;
-		return *line == ' ' ? line + 1 : line;
+	while (found == NULL && (line = next_line(source)) != NULL)
+		if (strncmp(line, mark, sizeof(mark) - 1) == 0)
+			found = line + sizeof(mark) - 1;
+	while (found != NULL && strncmp(*source, later, sizeof(later) - 1) == 0) {
+		row = next_line(source) + sizeof(later) - 1;
+		if (strtol(row, &row, 10) <= release && *row == ':')
+			found = row + 1;
 	}
-	return NULL;
+	return found != NULL && *found == ' ' ? found + 1 : found;
 }
 
-static void compare_output(const char *path, const char *vm, char *output, int status, const char *errors)
+static void compare_output(const char *path, const char *vm, int release, char *output, int status, const char *errors)
 {
 	char *source = read_file(path);
 	char *at = source;
 
 	for (int n = 1;; n++) {
-		char *expected = next_expected(&at);
+		char *expected = next_expected(&at, release);
 		char *line = next_line(&output);
 
 		if (expected == NULL && line == NULL)
@@ -410,7 +416,7 @@ static void compare_output(const char *path, const char *vm, char *output, int s
 
 /* Whether the program ended by itself; if it did, it printed what it must. One that prints nothing for `seconds` is
  * killed. */
-static bool run_program(const char *path, char *vm, const char *vm_name, const char *const *flags, int seconds)
+static bool run_program(const char *path, char *vm, const char *vm_name, int release, const char *const *flags, int seconds)
 {
 	char module[256], errors[1024], beams[600];
 	char *argv[24];
@@ -441,7 +447,7 @@ static bool run_program(const char *path, char *vm, const char *vm_name, const c
 	status = wait_child(pid);
 	ended = status < 128;
 	if (ended)
-		compare_output(path, vm_name, output, status, errors);
+		compare_output(path, vm_name, release, output, status, errors);
 	else
 		fprintf(stderr, "%s on %s was ended by signal %d, after it had printed:\n%s", path, vm_name, status - 128, output);
 	free(output);
@@ -462,9 +468,9 @@ static int patience(void)
  * file_signals.erl, which torments processes that run dirty: such a run is made once more. */
 static void run_on_stock_erl(const char *path)
 {
-	int seconds = STUCK_SECONDS * patience();
+	int seconds = STUCK_SECONDS * patience(), release = programs.stock_release;
 
-	ck_assert_msg(run_program(path, "erl", "erl", no_flags, seconds) || run_program(path, "erl", "erl", no_flags, seconds),
+	ck_assert_msg(run_program(path, "erl", "erl", release, no_flags, seconds) || run_program(path, "erl", "erl", release, no_flags, seconds),
 		      "%s on erl: crashed or did not end, twice", path);
 }
 
@@ -485,12 +491,12 @@ END_TEST
 
 static void run_on_erlvm(const char *path, const char *vm_name, const char *const *flags)
 {
-	if (library_release(path) != 0)
+	if (library_release(path) > programs.erlvm_release)
 		return;
 	if (erlvm_refusal()[0] != 0)
 		printf("SKIP %s on %s: %s\n", path, vm_name, erlvm_refusal());
 	else if (!is_skipped(path))
-		ck_assert_msg(run_program(path, programs.erlvm, vm_name, flags, (RUN_SECONDS - 10) * patience()),
+		ck_assert_msg(run_program(path, programs.erlvm, vm_name, programs.erlvm_release, flags, (RUN_SECONDS - 10) * patience()),
 			      "%s on %s: crashed or did not end", path, vm_name);
 }
 
@@ -506,7 +512,7 @@ START_TEST(test_program_on_its_library)
 	const char *path = programs.paths[_i], *root;
 	char variable[32], release[16];
 
-	if (library_release(path) == 0)
+	if (library_release(path) == 0 || programs.erlvm_release >= library_release(path))
 		return;
 	snprintf(release, sizeof(release), "%d", library_release(path));
 	snprintf(variable, sizeof(variable), "OTP%s_ROOT", release);
@@ -517,7 +523,8 @@ START_TEST(test_program_on_its_library)
 	}
 	setenv("ERLVM_ROOT", root, 1);
 	setenv("ERLVM_PARTLY", release, 1);
-	ck_assert_msg(run_program(path, programs.erlvm, variable, no_flags, (RUN_SECONDS - 10) * patience()), "%s on %s: crashed or did not end", path, root);
+	ck_assert_msg(run_program(path, programs.erlvm, variable, library_release(path), no_flags, (RUN_SECONDS - 10) * patience()),
+		      "%s on %s: crashed or did not end", path, root);
 }
 END_TEST
 
@@ -548,7 +555,8 @@ Suite *erl_suite(void)
 	TCase *ours = tcase_create("erlvm"), *threads = tcase_create("poll_threads"), *stock = tcase_create("erl"), *library = tcase_create("library");
 
 	find_programs();
-	programs.stock_release = read_stock_release();
+	programs.stock_release = read_release("erl");
+	programs.erlvm_release = read_release(programs.erlvm);
 	find_nif_headers();
 	tcase_add_unchecked_fixture(ours, compile_programs, NULL);
 	tcase_add_unchecked_fixture(threads, compile_programs, NULL);

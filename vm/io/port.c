@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "data/iolist.h"
 #include "heap/copy.h"
@@ -799,11 +801,15 @@ void port_flush_all(void)
 {
 	size_t n;
 	struct port **ports = all_ports(&n);
+	int64_t max_ms = atomic_load(&sched_flush_max_ms), end_ns = clock_monotonic_ns() + max_ms * 1000000;
 
 	for (size_t k = 0; k < n; k++) {
 		stop_at_halt(ports[k]);
-		while (owes_output(ports[k]))
+		while (owes_output(ports[k])) {
+			if (max_ms >= 0 && clock_monotonic_ns() >= end_ns)
+				_exit(SCHED_FLUSH_LATE);
 			flush_on();
+		}
 		port_unref(ports[k]);
 	}
 	mem_free(ports);

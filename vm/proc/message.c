@@ -131,10 +131,16 @@ static inline uint64_t probe_sent(Process *from, const Process *to, Term id, con
 	return PROBE_ON(message__send) ? probe_message__send(from, id, told_words(s), s->token, runs(to)) : 0;
 }
 
+/* What is still to be fetched, too. */
+static uint32_t queue_length(const Process *p)
+{
+	return __atomic_load_n(&p->in_length, __ATOMIC_RELAXED) + __atomic_load_n(&p->msg_length, __ATOMIC_RELAXED);
+}
+
 /* One that finds a process at rest before an empty queue has none. signals_lock of `to` held. */
 static PROBE_COLD void stamp(const Process *to, uint32_t state, struct signal *s, uint64_t sent)
 {
-	uint32_t queue_len = to->in_length + __atomic_load_n(&to->msg_length, __ATOMIC_RELAXED);
+	uint32_t queue_len = queue_length(to);
 
 	if ((state & (PS_WAITING | PS_HIBERNATED)) && queue_len == 1)
 		return;
@@ -148,7 +154,7 @@ static inline __attribute__((always_inline)) bool push_watched(Process *to, Term
 {
 	bool is_message = s->kind == SIG_MESSAGE, tells = watched && is_message && PROBE_ON(message__queued);
 	size_t words = tells ? told_words(s) : 0;
-	uint32_t state;
+	uint32_t state, length = 0;
 
 	lock_acquire(&to->signals_lock);
 	state = atomic_load_explicit(&to->state, memory_order_relaxed);
@@ -163,6 +169,8 @@ static inline __attribute__((always_inline)) bool push_watched(Process *to, Term
 			probe_message__queued(to, s->token, words, sent);
 		if (watched && s->stamp != SIGNAL_NO_STAMP)
 			stamp(to, state, s, sent);
+		if (watched && unlikely(trace_active))
+			length = queue_length(to);
 	}
 	*to->in_last = s;
 	to->in_last = &s->next;
@@ -172,6 +180,8 @@ static inline __attribute__((always_inline)) bool push_watched(Process *to, Term
 	/* A stale `to` is woken in vain at worst. */
 	if (!(state & (PS_RUNNABLE | PS_RUNNING)))
 		sched_wake(to, is_message);
+	if (unlikely(length != 0))
+		trace_hooks.queue_changed(to, id, length);
 	return true;
 }
 
@@ -532,6 +542,8 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 	}
 	p->msg_save = &p->msg_first;
 	adopt_words(p, s);
+	if (watched && unlikely(trace_active))
+		trace_hooks.queue_changed(p, p->id, queue_length(p));
 }
 
 void message_remove(Process *p)

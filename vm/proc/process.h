@@ -61,6 +61,8 @@ enum {
 	PF_ASYNC_DIST = 1 << 11, /* no signal to another node suspends it */
 	PF_MAX_HEAP_SPARE = 1 << 4,  /* max_heap_size does not kill */
 	PF_MAX_HEAP_SILENT = 1 << 5, /* nor is reported */
+	PF_MAX_HEAP_BINARIES = 1 << 12, /* what stands outside the heap counts */
+	PF_MAX_HEAP = PF_MAX_HEAP_SPARE | PF_MAX_HEAP_SILENT | PF_MAX_HEAP_BINARIES,
 };
 
 /* What a BIF that returned TERM_NONE wants. */
@@ -116,6 +118,7 @@ struct process {
 	uint32_t in_length;  /* signals_lock: messages in it */
 	/* owner only: */
 	uint32_t msg_length;
+	_Atomic uint32_t told_long; /* whose watcher was told that the queue is long: the number of watch_limits; 0: nobody's */
 	uint32_t own_messages; /* of the private queue: those that stand on the heap */
 	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
 	struct markers *markers; /* receive markers; NULL: never had one */

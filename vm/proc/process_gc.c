@@ -80,6 +80,12 @@ size_t process_message_words(const Process *p)
 	return words;
 }
 
+/* Of binaries, where they count as the heap does. */
+static size_t limited_binary_words(const Process *p)
+{
+	return p->flags & PF_MAX_HEAP_BINARIES ? p->heap.binary_words + p->heap.old_binary_words : 0;
+}
+
 static bool exceed_limit(Process *p, size_t need_words)
 {
 	const struct heap *h = &p->heap;
@@ -175,7 +181,7 @@ static bool collect_gc(Process *p, size_t need_words, const struct gc_root *root
 	if (unlikely(trace_active))
 		trace_hooks.gc_ended(p, r.major, r.reclaimed_words);
 	if (fits && p->heap.max_words != 0)
-		fits = gc_fits_limit(&p->heap, need_words + process_message_words(p));
+		fits = gc_fits_limit(&p->heap, need_words + process_message_words(p) + limited_binary_words(p));
 	return fits || exceed_limit(p, need_words);
 }
 

@@ -74,6 +74,7 @@ static void init_queues(Process *p)
 	p->in_last = &p->in_first;
 	p->in_length = 0;
 	p->msg_length = 0;
+	atomic_store_explicit(&p->told_long, 0, memory_order_relaxed);
 	p->own_messages = 0;
 	p->msg_first = NULL;
 	p->msg_last = p->msg_save = &p->msg_first;

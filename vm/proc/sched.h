@@ -63,6 +63,9 @@ int sched_start(void);
 /* Ends the VM from any thread. flush: first what ports have to write is written, which a program that does not read
  * may hold up for ever; an abnormal end does not wait for that. */
 void sched_halt(int status, bool flush) __attribute__((noreturn));
+/* How long a flush may take, before the VM ends without it and with a status of its own. Units: ms; negative: without limit. */
+extern _Atomic int64_t sched_flush_max_ms;
+enum { SCHED_FLUSH_LATE = 255 };
 /* For a thread that has nothing more to do, as the VM is ending. */
 void sched_await_end(void) __attribute__((noreturn));
 unsigned sched_count(void);

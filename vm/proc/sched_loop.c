@@ -175,6 +175,8 @@ int sched_start(void)
 	os_signal_run();
 }
 
+_Atomic int64_t sched_flush_max_ms = -1;
+
 void sched_at_halt(void (*hook)(bool flush))
 {
 	ENSURE(ending.hook_count < HALT_HOOKS_MAX);

@@ -2,6 +2,7 @@
 /* Options of spawn_opt and monitor. */
 #include "proc/spawn_opts.h"
 
+#include "base/release.h"
 #include "data/map.h"
 #include "proc/process_life.h"
 #include "proc/sched.h"
@@ -57,7 +58,8 @@ bool monitor_opts_read(Term list, struct monitor_options *o)
 	return list == NIL;
 }
 
-static bool read_flag(Term map, Term key, uint32_t off_bit, uint32_t *flags)
+/* Of true is made on_bit, of false off_bit; without the key they stay. */
+static bool read_flag(Term map, Term key, uint32_t off_bit, uint32_t on_bit, uint32_t *flags)
 {
 	Term t = map_get(map, key);
 
@@ -65,7 +67,7 @@ static bool read_flag(Term map, Term key, uint32_t off_bit, uint32_t *flags)
 		return true;
 	if (t != am_true && t != am_false)
 		return false;
-	*flags = t == am_true ? *flags & ~off_bit : *flags | off_bit;
+	*flags = t == am_true ? (*flags & ~off_bit) | on_bit : (*flags & ~on_bit) | off_bit;
 	return true;
 }
 
@@ -73,10 +75,11 @@ bool max_heap_read(Term t, size_t *words, uint32_t *flags)
 {
 	Term size = t;
 
-	*flags = (*flags & ~(uint32_t)(PF_MAX_HEAP_SPARE | PF_MAX_HEAP_SILENT)) | atomic_load(&spawn_defaults.max_heap_flags);
+	*flags = (*flags & ~(uint32_t)PF_MAX_HEAP) | atomic_load(&spawn_defaults.max_heap_flags);
 	if (term_is_map(t)) {
 		size = map_get(t, am_size);
-		if (!read_flag(t, am_kill, PF_MAX_HEAP_SPARE, flags) || !read_flag(t, am_error_logger, PF_MAX_HEAP_SILENT, flags))
+		if (!read_flag(t, am_kill, PF_MAX_HEAP_SPARE, 0, flags) || !read_flag(t, am_error_logger, PF_MAX_HEAP_SILENT, 0, flags) ||
+		    (release_limits_binaries() && !read_flag(t, am_include_shared_binaries, 0, PF_MAX_HEAP_BINARIES, flags)))
 			return false;
 	}
 	if (size == TERM_NONE || !term_is_small(size) || small_value(size) < 0)
@@ -90,9 +93,12 @@ bool max_heap_read(Term t, size_t *words, uint32_t *flags)
 Term max_heap_map(struct heap *h, size_t words, uint32_t flags)
 {
 	static const Term keys[] = { am_error_logger, am_kill, am_size };
+	Term map = map_from_atoms(h, 3, keys, (Term[]){ term_from_bool(!(flags & PF_MAX_HEAP_SILENT)),
+							term_from_bool(!(flags & PF_MAX_HEAP_SPARE)), term_from_small((int64_t)words) });
 
-	return map_from_atoms(h, 3, keys, (Term[]){ term_from_bool(!(flags & PF_MAX_HEAP_SILENT)),
-						    term_from_bool(!(flags & PF_MAX_HEAP_SPARE)), term_from_small((int64_t)words) });
+	if (!release_limits_binaries())
+		return map;
+	return map_put(h, map, am_include_shared_binaries, term_from_bool(flags & PF_MAX_HEAP_BINARIES));
 }
 
 static bool read_count(Term t, int64_t max, int64_t *n)

@@ -70,6 +70,8 @@ struct trace_hooks {
 	/* words: needed, or reclaimed */
 	void (*gc_began)(Process *p, bool major, size_t words);
 	void (*gc_ended)(Process *p, bool major, size_t words);
+	/* A message came to p, whose id this is, or p took one: its queue has so many. Any thread. */
+	void (*queue_changed)(Process *p, Term id, uint32_t length);
 	/* p waits for a port that is busy. */
 	void (*port_busy)(Process *p, Term port);
 	/* p waits for a connection to another node; who carries it: a port or a pid. */

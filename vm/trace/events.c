@@ -296,6 +296,7 @@ void trace_events_init(void)
 	trace_hooks.exit_began = exit_began;
 	trace_hooks.gc_began = gc_began;
 	trace_hooks.gc_ended = gc_ended;
+	trace_hooks.queue_changed = watch_queue_changed;
 	trace_hooks.port_busy = watch_port_busy;
 	trace_hooks.dist_busy = watch_dist_busy;
 	trace_hooks.sched_idle = watch_sched_idle;

@@ -18,7 +18,7 @@ static const struct watch_limits no_limits = { .pid = NIL };
 static const struct watch_profile no_profile = { .pid = NIL };
 static _Atomic(const struct watch_limits *) limits = &no_limits;
 static _Atomic(const struct watch_profile *) profile = &no_profile;
-static _Atomic uint32_t active_schedulers;
+static _Atomic uint32_t active_schedulers, last_number;
 _Atomic int64_t watch_gc_sleep_ms;
 /* Of the profile, for threads that are no schedulers: who hears of ports (NIL: nobody), with which times. */
 static _Atomic Term ports_pid = NIL;
@@ -94,6 +94,7 @@ Term watch_set_limits(Process *p, const struct watch_limits *wanted,
 	c->before = watch_limits();
 	c->tell = tell;
 	*made = *wanted;
+	made->number = atomic_fetch_add(&last_number, 1) + 1;
 	c->old = atomic_exchange(&limits, made);
 	trace_review();
 	await_round(&c->await);
@@ -208,6 +209,19 @@ void watch_gc_ended(Process *p)
 	if (l->large_heap_words != 0 &&
 	    (size_t)(h->end - h->start) + (size_t)(h->old_end - h->old_start) >= l->large_heap_words)
 		tell_heap(l, p, am_large_heap, 0);
+}
+
+void watch_queue_changed(Process *p, Term id, uint32_t length)
+{
+	const struct watch_limits *l = get_limits();
+	bool is_long = length >= l->long_queue;
+	uint32_t before;
+
+	if (l->long_queue == 0 || (!is_long && length > l->short_queue))
+		return;
+	before = atomic_load_explicit(&p->told_long, memory_order_relaxed);
+	if ((before == l->number) != is_long && atomic_compare_exchange_strong(&p->told_long, &before, is_long ? l->number : 0))
+		tell_limit_of(l, id, am_long_message_queue, term_from_bool(is_long));
 }
 
 void watch_port_busy(Process *p, Term port)

@@ -10,6 +10,8 @@ struct watch_limits {
 	Term pid;            /* NIL: nobody */
 	uint64_t long_gc_ms, long_schedule_ms, large_heap_words; /* 0: not wanted */
 	bool busy_port, busy_dist_port;
+	uint32_t long_queue, short_queue; /* told when one is as long as that, and as short again; long 0: not wanted */
+	uint32_t number;     /* of these limits, from 1; watch_set_limits gives it */
 };
 struct watch_profile {
 	Term pid;            /* or a port; NIL: nobody */
@@ -35,6 +37,7 @@ void watch_slice_began(Process *p, bool waited);
 void watch_slice_ended(Process *p, bool waits);
 void watch_gc_began(void);
 void watch_gc_ended(Process *p);
+void watch_queue_changed(Process *p, Term id, uint32_t length);
 void watch_port_busy(Process *p, Term port);
 void watch_dist_busy(Process *p, Term controller);
 /* Any thread. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: system_monitor, system_profile. */
+#include "base/release.h"
 #include "bif/bif.h"
 #include "data/number.h"
 #include "trace/tracer.h"
@@ -21,6 +22,8 @@ static Term tell_limits(Process *p, const struct watch_limits *w)
 
 	if (w->pid == NIL)
 		return am_undefined;
+	if (w->long_queue != 0)
+		list = heap_cons(h, heap_tuple(h, am_long_message_queue, heap_tuple(h, SMALL(w->short_queue), SMALL(w->long_queue))), list);
 	list = put_limit(h, am_long_gc, w->long_gc_ms, list);
 	list = put_limit(h, am_long_schedule, w->long_schedule_ms, list);
 	list = put_limit(h, am_large_heap, w->large_heap_words, list);
@@ -39,6 +42,19 @@ Term bif_erlang_system_monitor_0(Process *p, Term *args)
 	return tell_limits(p, &w);
 }
 
+/* {Disable, Enable} */
+static bool read_queue_limit(Term t, struct watch_limits *w)
+{
+	uint64_t low, high;
+
+	if (!release_watches_queues() || !term_is_tuple_of(t, 2) || !num_get_uint64(tuple_get(t, 1), &low) ||
+	    !num_get_uint64(tuple_get(t, 2), &high) || low >= high || high > INT32_MAX)
+		return false;
+	w->short_queue = (uint32_t)low;
+	w->long_queue = (uint32_t)high;
+	return true;
+}
+
 static bool read_limit(Term t, struct watch_limits *w)
 {
 	uint64_t value;
@@ -47,6 +63,8 @@ static bool read_limit(Term t, struct watch_limits *w)
 		return w->busy_port = true;
 	if (t == am_busy_dist_port)
 		return w->busy_dist_port = true;
+	if (term_is_tuple_of(t, 2) && tuple_get(t, 1) == am_long_message_queue)
+		return read_queue_limit(tuple_get(t, 2), w);
 	if (!term_is_tuple_of(t, 2) || !num_get_uint64(tuple_get(t, 2), &value))
 		return false;
 	value = value > 0 ? value : 1;

@@ -2,6 +2,7 @@
 /* Built-in functions: processes end, look at themselves; exceptions; the process dictionary. */
 #include <stdlib.h>
 
+#include "base/release.h"
 #include "bif/proc/bif_spawn.h"
 #include "bif/proc/process_call.h"
 #include "dist/dist.h"
@@ -173,29 +174,49 @@ static Term halt_text(Process *p, Term list)
 	sched_halt(1, false);
 }
 
-/* *flush: as the last of them says; true when none does. Fails: false. */
-static bool read_halt_options(Term list, bool *flush)
+/* *flush, *max_ms (negative: none): as the last of them says; true when none does. Fails: false. */
+static bool read_halt_options(Term list, bool *flush, int64_t *max_ms)
 {
 	*flush = true;
+	*max_ms = -1;
 	for (; term_is_cons(list); list = cons_tail(list)) {
-		Term t = cons_head(list);
+		Term t = cons_head(list), name, value;
 
-		if (!term_is_tuple_of(t, 2) || tuple_get(t, 1) != am_flush ||
-		    (tuple_get(t, 2) != am_true && tuple_get(t, 2) != am_false))
+		if (!term_is_tuple_of(t, 2))
 			return false;
-		*flush = tuple_get(t, 2) == am_true;
+		name = tuple_get(t, 1);
+		value = tuple_get(t, 2);
+		if (name == am_flush && (value == am_true || value == am_false))
+			*flush = value == am_true;
+		else if (name == am_flush_timeout && release_bounds_flushing() && term_is_small(value) && small_value(value) >= 0 &&
+			 small_value(value) <= UINT32_MAX)
+			*max_ms = small_value(value);
+		else
+			return false;
 	}
 	return list == NIL;
+}
+
+/* The shorter one of the two limits. */
+static void limit_flush(int64_t max_ms)
+{
+	int64_t now = atomic_load(&sched_flush_max_ms);
+
+	if (max_ms >= 0 && (now < 0 || max_ms < now))
+		atomic_store(&sched_flush_max_ms, max_ms);
 }
 
 Term bif_erlang_halt_2(Process *p, Term *args)
 {
 	bool flush;
+	int64_t max_ms;
 
-	if (!read_halt_options(args[1], &flush))
+	if (!read_halt_options(args[1], &flush, &max_ms))
 		return exc_badarg_cause(p, am_badopt);
-	if (term_is_small(args[0]) && small_value(args[0]) >= 0)
+	if (term_is_small(args[0]) && small_value(args[0]) >= 0) {
+		limit_flush(max_ms);
 		sched_halt((int)(small_value(args[0]) & 0xff), flush);
+	}
 	if (args[0] == am_abort)
 		abort();
 	if (term_is_list(args[0]))
@@ -307,14 +328,14 @@ static Term set_min_heap(Process *p, Term value)
 
 static Term set_max_heap(Process *p, Term value)
 {
-	uint32_t flags = p->flags & (PF_MAX_HEAP_SPARE | PF_MAX_HEAP_SILENT);
+	uint32_t flags = p->flags & PF_MAX_HEAP;
 	Term before = max_heap_map(&p->heap, p->heap.max_words, flags);
 	size_t words;
 
 	if (!max_heap_read(value, &words, &flags))
 		return TERM_NONE;
 	p->heap.max_words = words;
-	p->flags = (p->flags & ~(uint32_t)(PF_MAX_HEAP_SPARE | PF_MAX_HEAP_SILENT)) | flags;
+	p->flags = (p->flags & ~(uint32_t)PF_MAX_HEAP) | flags;
 	return before;
 }
 

@@ -394,6 +394,14 @@ static Term info_taints(Process *p)
 	return library_taints(&p->heap);
 }
 
+static Term info_halt_flush_timeout(Process *p)
+{
+	int64_t ms = atomic_load(&sched_flush_max_ms);
+
+	(void)p;
+	return ms < 0 ? (Term)am_infinity : SMALL(ms);
+}
+
 static const struct info_item info_items[] = {
 #define ITEM(name) { am_##name, info_##name }
 #define ITEM_AS(name, other) { am_##name, info_##other }
@@ -422,7 +430,7 @@ static const struct info_item info_items[] = {
 	ITEM_AS(cpu_quota, unknown), ITEM(info), ITEM(procs), ITEM(loaded), ITEM(dist), ITEM(all_schedulers_state), ITEM(emu_args),
 	ITEM_AS(beam_jump_table, true), ITEM_AS(hipe_architecture, undefined), { am_allocator, info_allocator },
 	{ am_alloc_util_allocators, info_alloc_util_allocators },
-	ITEM(taints), ITEM_AS(modified_timing_level, undefined),
+	ITEM(taints), ITEM_AS(modified_timing_level, undefined), ITEM_AS(async_dist, false), ITEM(halt_flush_timeout),
 #if ERLVM_PROBES
 	ITEM_AS(dynamic_trace_probes, true),
 #else
@@ -713,10 +721,16 @@ static const struct info_item stat_items[] = {
 
 _Static_assert(sizeof(info_items) / sizeof(info_items[0]) <= ATOM_ROWS_MAX, "rows");
 
+static bool is_there(Term item)
+{
+	return item == am_async_dist ? release_is_from(26) : item != am_halt_flush_timeout || release_bounds_flushing();
+}
+
 static void find_rows(void)
 {
 	for (unsigned i = 0; i < sizeof(info_items) / sizeof(info_items[0]); i++)
-		atom_rows_add(&info.info_rows, info_items[i].name, i);
+		if (is_there(info_items[i].name))
+			atom_rows_add(&info.info_rows, info_items[i].name, i);
 	for (unsigned i = 0; i < sizeof(stat_items) / sizeof(stat_items[0]); i++)
 		atom_rows_add(&info.stat_rows, stat_items[i].name, i);
 }
