@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a match specification tells about the keys it can meet. */
+#include "base/release.h"
 #include "data/compare.h"
 #include "ets/match_compile.h"
 #include "term/atom.h"
@@ -15,6 +16,7 @@ static Term get_element(Term t, unsigned position)
 enum match_key_kind match_clause_key(const struct match_program *m, uint32_t clause, unsigned position, Term *key)
 {
 	Term head = m->clauses[clause].head;
+	unsigned holds;
 
 	*key = TERM_NONE;
 	if (head == am_underscore || match_variable_number(head) >= 0)
@@ -22,7 +24,10 @@ enum match_key_kind match_clause_key(const struct match_program *m, uint32_t cla
 	*key = get_element(head, position);
 	if (*key == TERM_NONE)
 		return MATCH_KEY_NEVER;
-	if (!(match_holds(m, *key) & MATCH_HOLDS_VARIABLE))
+	holds = match_holds(m, *key);
+	if ((holds & MATCH_HOLDS_MAP) && release_opens_map_keys())
+		return MATCH_KEY_ANY;
+	if (!(holds & MATCH_HOLDS_VARIABLE))
 		return MATCH_KEY_BOUND;
 	return term_is_cons(*key) || term_is_tuple(*key) ? MATCH_KEY_PARTIAL : MATCH_KEY_ANY;
 }

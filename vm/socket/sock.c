@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/release.h"
 #include "data/map.h"
 #include "io/posix.h"
 #include "proc/process.h"
@@ -65,9 +67,12 @@ Term sock_errno(struct nif_env *env, int error)
 
 Term sock_bad_integer(struct nif_env *env, Term t)
 {
+	Term why;
+
 	if (!term_is_integer(t))
 		return enif_make_badarg(env);
-	return sock_invalid(env, heap_tuple(env->heap, am_integer_range, t));
+	why = heap_tuple(env->heap, am_integer_range, t);
+	return release_says_error() ? sock_error_invalid(env, why) : sock_invalid(env, why);
 }
 
 Term sock_map_get(Term map, Term key)
@@ -358,6 +363,7 @@ void sock_dtor(struct nif_env *env, void *object)
 	if (s->close_env != NULL)
 		enif_free_env(s->close_env);
 	enif_free_env(s->meta_env);
+	mem_free(s->kept);
 	for (int side = 0; side < SOCK_SIDES; side++)
 		lock_destroy(&s->locks[side]);
 }

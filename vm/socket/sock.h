@@ -71,6 +71,8 @@ struct sock {
 	struct nif_env *meta_env; /* owned */
 	Term meta;
 	size_t buffer_bytes, control_in_bytes, control_out_bytes;
+	uint8_t *kept;       /* what came for who wants more; mem_alloc; of the reading side */
+	size_t kept_bytes;
 	unsigned buffer_count, buffers_read; /* so many full buffers are read at once; those so far */
 	uint64_t counters[SOCK_COUNTER_KINDS];
 	uint64_t read_now, written_now; /* bytes of the package that is not whole yet */

@@ -138,11 +138,57 @@ static Term read_full(struct nif_env *env, struct sock *s, struct incoming *in, 
 	return heap_tuple(env->heap, am_more, take_buffer(env, in, n));
 }
 
+/* ---- what came for who wants more. Since OTP 27 it stays with the socket until there is enough, or somebody takes what there is. */
+
+static void keep_bytes(struct sock *s, const uint8_t *bytes, size_t n)
+{
+	uint8_t *kept = n > 0 ? mem_alloc(n) : NULL;
+
+	if (n > 0)
+		memcpy(kept, bytes, n);
+	mem_free(s->kept);
+	s->kept = kept;
+	s->kept_bytes = n;
+}
+
+/* Enough for `length` bytes, or for any number? */
+static bool is_kept(const struct sock *s, size_t length)
+{
+	return s->kept_bytes > 0 && length <= s->kept_bytes;
+}
+
+static Term read_kept(struct nif_env *env, struct sock *s, size_t length)
+{
+	size_t n = length != 0 ? length : s->kept_bytes;
+	Term t = binary_put(env->heap, s->kept, n);
+
+	keep_bytes(s, s->kept + n, s->kept_bytes - n);
+	count_package(s, n);
+	s->buffers_read = 0;
+	next_reader(env, s);
+	return sock_ok(env, t);
+}
+
+/* {error, {closed, Bytes}} */
+static Term end_kept(struct nif_env *env, struct sock *s)
+{
+	Term t = binary_put(env->heap, s->kept, s->kept_bytes);
+
+	keep_bytes(s, NULL, 0);
+	end_stream(env, s, true);
+	return heap_tuple(env->heap, am_error, heap_tuple(env->heap, am_closed, t));
+}
+
 /* The caller wants more than there is. */
 static Term read_part(struct nif_env *env, struct sock *s, struct incoming *in, size_t n, Term ref)
 {
 	Term answer;
 
+	if (release_keeps_part()) {
+		keep_bytes(s, in->bytes, n);
+		drop_buffer(in);
+		return wait_read(env, s, ref, &answer) ? (Term)am_select : answer;
+	}
 	sock_count(s, SOCK_COUNT_read_byte, n);
 	if (!wait_read(env, s, ref, &answer)) {
 		drop_buffer(in);
@@ -153,19 +199,27 @@ static Term read_part(struct nif_env *env, struct sock *s, struct incoming *in, 
 
 static Term receive(struct nif_env *env, struct sock *s, const size_t *lengths, int flags, Term ref)
 {
-	size_t length = lengths[0];
+	size_t length = lengths[0], kept = s->kept_bytes;
 	struct incoming in;
 	Term answer;
 	ssize_t n;
 
 	if (may_not_read(env, s, ref, &answer))
 		return answer;
+	if (is_kept(s, length))
+		return read_kept(env, s, length);
 	if (!begin_buffer(&in, length != 0 ? length : s->buffer_bytes))
 		return sock_errno(env, ENOMEM);
+	if (kept > 0)
+		memcpy(in.bytes, s->kept, kept);
 	sock_count(s, SOCK_COUNT_read_tries, 1);
-	n = recv(s->fd, in.bytes, in.room, flags);
-	if (n >= 0 && (size_t)n > in.room) /* the flag trunc has it tell the whole length */
-		n = (ssize_t)in.room;
+	n = recv(s->fd, in.bytes + kept, in.room - kept, flags);
+	if (n >= 0 && (size_t)n > in.room - kept) /* the flag trunc has it tell the whole length */
+		n = (ssize_t)(in.room - kept);
+	if (n > 0 && kept > 0) {
+		keep_bytes(s, NULL, 0);
+		n += (ssize_t)kept;
+	}
 	if (n > 0 || (n == 0 && s->type != SOCK_STREAM)) {
 		if (s->type != SOCK_STREAM || ((size_t)n == in.room && length != 0))
 			return read_all(env, s, &in, (size_t)n);
@@ -177,7 +231,10 @@ static Term receive(struct nif_env *env, struct sock *s, const size_t *lengths, 
 			return heap_tuple(env->heap, am_timeout, read_polled(env, s, &in, (size_t)n));
 		return read_part(env, s, &in, (size_t)n, ref);
 	}
-	answer = n == 0 ? end_stream(env, s, true) : fail_read(env, s, errno, ref);
+	if (n == 0 && kept > 0)
+		answer = end_kept(env, s);
+	else
+		answer = n == 0 ? end_stream(env, s, true) : fail_read(env, s, errno, ref);
 	drop_buffer(&in);
 	return answer;
 }

@@ -400,7 +400,8 @@ static void handle_stop(struct nif_env *env, void *object, int event, int is_dir
 		close(event);
 }
 
-/* ---- text */
+/* ---- text. Both may block. They lend their scheduler, and are not for dirty ones: these may all be at work, or be blocked
+ * (system_flag(multi_scheduling, block)), while somebody prints. */
 
 static Term read_input(struct nif_env *env, int argc, const Term *argv)
 {
@@ -408,14 +409,18 @@ static Term read_input(struct nif_env *env, int argc, const Term *argv)
 	char bytes[READ_BYTES];
 	unsigned long most = READ_BYTES;
 	ssize_t n;
+	int error;
 
 	if (t == NULL || (argc == 3 && !enif_get_ulong(env, argv[2], &most)))
 		return enif_make_badarg(env);
+	sched_lend();
 	n = read(STDIN_FILENO, bytes, most < READ_BYTES ? most : READ_BYTES);
+	error = errno;
+	sched_reclaim();
 	if (n == 0)
 		return put_error(env, am_closed);
-	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		return put_failure(env, "read", errno);
+	if (n < 0 && error != EAGAIN && error != EINTR)
+		return put_failure(env, "read", error);
 	enif_select(env, STDIN_FILENO, NIF_SELECT_READ, t, NULL, argv[1]);
 	return put_ok(env, put_bytes(env, bytes, n > 0 ? (size_t)n : 0));
 }
@@ -434,8 +439,11 @@ static Term write_output(struct nif_env *env, int argc, const Term *argv)
 		if (!enif_inspect_iovec(env, PARTS_AT_ONCE, rest, &rest, &v))
 			return enif_make_badarg(env);
 		for (int i = 0; i < v->count; i++) {
-			int error = posix_write_all(t->out, v->parts[i].iov_base, v->parts[i].iov_len);
+			int error;
 
+			sched_lend();
+			error = posix_write_all(t->out, v->parts[i].iov_base, v->parts[i].iov_len);
+			sched_reclaim();
 			if (error != 0)
 				return put_error(env, put_error(env, posix_error_atom(-error)));
 		}
@@ -658,7 +666,7 @@ static struct nif_entry_function functions[] = {
 	{ "isatty", 1, is_terminal, 0 }, { "tty_create", 0, create, 0 }, { "tty_init", 3, init, 0 }, { "tty_set", 1, set, 0 },
 	{ "tty_window_size", 1, window_size, 0 },
 	{ "tty_select", 3, begin_select, 0 }, { "tty_read_signal", 2, read_signal, 0 },
-	{ "read_nif", 2, read_input, NIF_DIRTY_IO }, { "write_nif", 2, write_output, NIF_DIRTY_IO },
+	{ "read_nif", 2, read_input, 0 }, { "write_nif", 2, write_output, 0 },
 	{ "tty_encoding", 1, encoding, 0 }, { "setlocale", 1, set_locale, 0 },
 	{ "isprint", 1, is_printable, 0 }, { "wcwidth", 1, width, 0 }, { "wcswidth", 1, text_width, 0 },
 	{ "sizeof_wchar", 0, wide_bytes, 0 },

@@ -48,8 +48,12 @@ catch_error(F) -> try F() catch error:Reason -> Reason end.
 %% expect: {underscore,badarg}
 %% expect: {variable,badarg}
 %% expect: {set,{[[],[b],[c],[d],[d,e]],[b,e]}}
+%% expect 27: {set,{[[a],[b],[c,d,e],[d,e],[d,e]],[a,b]}}
 %% expect: {ordered_set,{[[],[b],[c],[d],[d,e]],[b,e]}}
+%% expect 27: {ordered_set,{[[],[b],[c,d,e],[d,e],[d,e]],[b]}}
 %% expect: {bag,{[[a],[b],[c],[d],[d,e]],[a,b,e]}}
+%% expect 27: {bag,{[[a],[b],[c,d,e],[d,e],[d,e]],[a,b]}}
 %% expect: {duplicate_bag,{[[a],[b],[c],[d],[d,e]],[a,b,e]}}
+%% expect 27: {duplicate_bag,{[[a],[b],[c,d,e],[d,e],[d,e]],[a,b]}}
 %% expect: [[a],[b],[c,d,e],[d,e],[]]
 %% expect: [{ok,false},{ok,false},{ok,false},{ok,found},{ok,found},{error,[{error,"Function orthen/2 does_not_exist."}]}]

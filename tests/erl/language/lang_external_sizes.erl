@@ -6,6 +6,7 @@
 %% expect: minor_version 0: []
 %% expect: fun: true
 %% expect: long: [300013,260007,700006,160006]
+%% expect 27: long: [250012,250007,600006,160006]
 
 main() ->
     Terms = terms(),

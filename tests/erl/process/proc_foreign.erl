@@ -164,6 +164,7 @@ ref(Node, Creation) -> binary_to_term(<<131, 90, 3:16, 119, (length(Node)), (lis
 %% expect: [[{false,false},{false,false},{false,false},{false,false},{false,false},{true,false}],[{false,false},{false,false},{false,false},{true,false}]]
 %% expect: [[foreign],[foreign],[foreign],[foreign],[foreign],[],[own],[own],[own],[]]
 %% expect: [22,26,30,34,38,30]
+%% expect 27: [21,25,29,33,37,29]
 %% expect: [{error,badarg},{error,badarg},{error,badarg},{error,badarg},{error,badarg},{error,badarg},{error,badarg},{error,badarg},{error,badarg},true,hello,noconnect,noconnect,true,true,'foo@bar']
 %% expect: [false,false,false,hello,{error,badarg}]
 %% expect: {true,'foo@bar'}

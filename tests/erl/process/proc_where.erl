@@ -46,12 +46,18 @@ d(T) -> erlang:display(T).
 %% expect: [{tail,1},{main,0}]
 %% expect: {current_function,{proc_where,main,0}}
 %% expect: {up,{proc_where,up,1}}
+%% expect 27: {up,{erlang,'+',[x,1]}}
 %% expect: {down,{proc_where,down,1}}
+%% expect 27: {down,{erlang,'-',[x,1]}}
 %% expect: {plus,{proc_where,plus,1}}
+%% expect 27: {plus,{erlang,'+',[x,0]}}
 %% expect: {minus,{erlang,'-',[x]}}
 %% expect: {kept,{proc_where,kept,1}}
+%% expect 27: {kept,{erlang,'+',[x,5]}}
 %% expect: {proc_where,main,0}
+%% expect 27: {erlang,'+',[x,0]}
 %% expect: [attributes,compile,exports,md5,module]
 %% expect: [{proc_where,"proc_where.erl",true},{lists,"lists.erl",true},{proc_where,"proc_where.erl",true}]
 %% expect: [{proc_where,"proc_where.erl",true},{lists,"lists.erl",true},{proc_where,"proc_where.erl",true}]
+%% expect 27: [{erlang,"none",false},{proc_where,"proc_where.erl",true},{lists,"lists.erl",true},{proc_where,"proc_where.erl",true}]
 %% expect: [113427502,49011133,18647755,111885361,76646439,54267857]

@@ -44,9 +44,12 @@ arity(A) when is_list(A) -> length(A);
 arity(A) -> A.
 
 %% expect: {error,badarith,[{error_frames,sub,1}]}
+%% expect 27: {error,badarith,[{erlang,'-',2},{error_frames,sub,1}]}
 %% expect: {error,badarith,[{erlang,'-',2},{error_frames,sub_negative,1}]}
 %% expect: {error,badarith,[{error_frames,add,1}]}
+%% expect 27: {error,badarith,[{erlang,'+',2},{error_frames,add,1}]}
 %% expect: {error,badarith,[{error_frames,add_negative,1}]}
+%% expect 27: {error,badarith,[{erlang,'+',2},{error_frames,add_negative,1}]}
 %% expect: {error,badarith,[{erlang,'-',2},{error_frames,sub_large,1}]}
 %% expect: {error,badarith,[{erlang,'-',2},{error_frames,sub_stack,1}]}
 %% expect: {error,badarg,[{erlang,function_exported,3}]}

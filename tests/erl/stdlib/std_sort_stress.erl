@@ -50,3 +50,4 @@ terms(N, S0, A) ->
 %% expect: true
 %% expect: 125900591
 %% expect: 16402769
+%% expect 27: 77533565

@@ -94,7 +94,9 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   ok
 %% expect: exceptions
 %% expect:   {trace,tracee,call,{trace_dbg,f,[1]},{trace_dbg,server,0}}
+%% expect 27:   {trace,tracee,call,{trace_dbg,f,[1]},{trace_dbg,server,0,{"tests/erl/trace/trace_dbg.erl",30}}}
 %% expect:   {trace,tracee,call,{trace_dbg,g,[1,2]},{trace_dbg,server,0}}
+%% expect 27:   {trace,tracee,call,{trace_dbg,g,[1,2]},{trace_dbg,server,0,{"tests/erl/trace/trace_dbg.erl",30}}}
 %% expect:   {trace,tracee,return_from,{trace_dbg,g,2},{1,2}}
 %% expect:   {trace,tracee,return_from,{trace_dbg,f,1},{1,2}}
 %% expect:   {trace,tracee,return_to,{trace_dbg,server,0}}

@@ -27,7 +27,7 @@ main() ->
     io:format("refused~n"),
     [p(catch_it(fun() -> erts_debug:breakpoint(M, On) end))
      || {M, On} <- [{x, true}, {{?MODULE, twice}, true}, {{'_', twice, 1}, true}, {{?MODULE, '_', 1}, true}, {{?MODULE, twice, x}, true},
-                    {{?MODULE, twice, 1}, maybe}]],
+                    {{?MODULE, twice, 1}, 'maybe'}]],
     p([break({no_such_module, '_', '_'}, true), break({?MODULE, twice, 2}, true), break({?MODULE, twice, 300}, true)]).
 
 twice(N) -> 2 * N.

@@ -112,7 +112,7 @@ flags() ->
     {tracer, T} = erlang:trace_info(P, tracer),
     p(catch_it(fun() -> erlang:trace(P, true, [call]) end)),
     p(catch_it(fun() -> erlang:trace(P, true, [nonsense]) end)),
-    p(catch_it(fun() -> erlang:trace(P, maybe, [call]) end)),
+    p(catch_it(fun() -> erlang:trace(P, 'maybe', [call]) end)),
     p(catch_it(fun() -> erlang:trace(dead(), true, [call]) end)),
     p(catch_it(fun() -> erlang:trace(foo, true, [call]) end)),
     p(catch_it(fun() -> erlang:trace(P, true, [{tracer, foo}]) end)),

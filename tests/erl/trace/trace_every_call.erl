@@ -147,9 +147,9 @@ ended(ok) -> [return_from];
 ended(raises) -> [exception_from];
 ended(wakes) -> [].
 
-%% An exception returns only to who catches it itself.
+%% An exception returns only to who catches it itself, on OTP 27 to who catches it further out as well.
 returns_to(ok, _) -> true;
-returns_to(raises, Place) -> lists:member(Place, [last, handled]);
+returns_to(raises, Place) -> lists:member(Place, [last, handled]) orelse list_to_integer(erlang:system_info(otp_release)) >= 27;
 returns_to(_, _) -> false.
 
 caller(last) -> run;

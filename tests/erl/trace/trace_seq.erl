@@ -11,7 +11,7 @@ main() ->
     p(seq_trace:set_token(serial, {3, 7})), p(seq_trace:get_token(serial)),
     p(tuple_size(element(2, process_info(self(), sequential_trace_token)))),
     p(tuple_size(seq_trace:set_token([]))), p(seq_trace:get_token()), p(seq_trace:get_token(label)), p(seq_trace:get_token(send)),
-    [p(try erlang:seq_trace(A, B) catch error:R -> R end) || {A, B} <- [{nonsense, 1}, {send, maybe}, {serial, 1}, {serial, {a, b}},
+    [p(try erlang:seq_trace(A, B) catch error:R -> R end) || {A, B} <- [{nonsense, 1}, {send, 'maybe'}, {serial, 1}, {serial, {a, b}},
                                                                          {sequential_trace_token, x}, {"label", 1}]],
     p(catch_it(fun() -> erlang:seq_trace_info(nonsense) end)),
     p(seq_trace:print(nothing)),
@@ -122,8 +122,11 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   false
 %% expect:   false
 %% expect:   [{send,true},{'receive',true},{print,true},{timestamp,false},{monotonic_timestamp,false},{strict_monotonic_timestamp,false},{serial,{9,10}}]
+%% expect 27:   [{send,true},{'receive',true},{print,true},{timestamp,false},{monotonic_timestamp,false},{strict_monotonic_timestamp,false},{serial,{29,30}}]
 %% expect:   {11,12}
+%% expect 27:   {35,36}
 %% expect:   {serial,{8,13}}
+%% expect 27:   {serial,{40,41}}
 %% expect:   5
 %% expect:   5
 %% expect:   []

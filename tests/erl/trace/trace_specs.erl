@@ -28,7 +28,7 @@ specs() ->
         [{['_'], [], [{message, {caller}}]}],
         [{['_'], [], [{silent, true}]}],
         [{['_'], [], [{silent, false}, {message, loud}]}],
-        [{['_'], [], [{silent, maybe}]}],
+        [{['_'], [], [{silent, 'maybe'}]}],
         [{['_'], [], [{message, {is_seq_trace}}]}],
         [{['_'], [], [{message, {get_seq_token}}]}],
         [{['_'], [], [{set_seq_token, label, {{l, 1}}}, {message, {{{is_seq_trace}, {element, 2, {get_seq_token}}}}}]}],
@@ -178,7 +178,7 @@ errors() ->
     io:format("errors~n"),
     [p({A, B, C, try erlang:trace_pattern(A, B, C) catch error:R -> R end}) ||
         {A, B, C} <- [{{?MODULE, f, 1}, true, [nonsense]}, {{?MODULE, f, 1}, true, [global, local]}, {{?MODULE, '_', 1}, true, []},
-                      {{?MODULE, f}, true, []}, {{"x", f, 1}, true, []}, {{?MODULE, f, 1}, maybe, []},
+                      {{?MODULE, f}, true, []}, {{"x", f, 1}, true, []}, {{?MODULE, f, 1}, 'maybe', []},
                       {{?MODULE, f, 1}, [{'$1'}], []}, {{?MODULE, f, 1}, [{'_', [], [{nonsense}]}], []},
                       {{?MODULE, f, 1}, [{'_', [{message, 1}], []}], []}, {{?MODULE, f, 1}, [{'_', [], []}], [call_count]},
                       {{?MODULE, f, 1}, true, [local | x]}, {{?MODULE, f, 1}, true, [{meta, foo}]}, {{?MODULE, nothere, 1}, true, [local]},
@@ -233,6 +233,7 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   {trace,tracee,call,{trace_specs,f,[b]},loud}
 %% expect:     [call]
 %% expect:   [{['_'],[],[{silent,maybe}]}]
+%% expect 27:   [{['_'],[],[{silent,'maybe'}]}]
 %% expect:   {trace,tracee,call,{trace_specs,f,[1]}}
 %% expect:   {trace,tracee,call,{trace_specs,f,[b]}}
 %% expect:     [call]
@@ -304,6 +305,7 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   {call_count,11}
 %% expect:   {call_count,15}
 %% expect:   {all,[{traced,false},{match_spec,false},{meta,false},{meta_match_spec,false},{call_time,false},{call_count,15}]}
+%% expect 27:   {all,[{traced,false},{match_spec,false},{meta,false},{meta_match_spec,false},{call_memory,false},{call_time,false},{call_count,15}]}
 %% expect:   {call_count,15}
 %% expect:   {call_count,15}
 %% expect:   {call_count,0}
@@ -343,6 +345,7 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   {{trace_specs,f},true,[],badarg}
 %% expect:   {{"x",f,1},true,[],badarg}
 %% expect:   {{trace_specs,f,1},maybe,[],badarg}
+%% expect 27:   {{trace_specs,f,1},'maybe',[],badarg}
 %% expect:   {{trace_specs,f,1},[{'$1'}],[],badarg}
 %% expect:   {{trace_specs,f,1},[{'_',[],[{nonsense}]}],[],badarg}
 %% expect:   {{trace_specs,f,1},[{'_',[{message,1}],[]}],[],badarg}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Module binary: compile_pattern, match, matches, split. A compiled pattern is {bm | ac, Ref} with a magic reference. */
 #include "base/alloc.h"
+#include "base/release.h"
 #include "bif/bif.h"
 #include "data/binary.h"
 #include "data/search.h"
@@ -167,7 +168,7 @@ static bool open_search(struct search_steps *s, const Term *args, Term options)
 	s->own_search = false;
 	if (get_options(&s->o, options, s->n, s->wanted == PARTS)) {
 		s->run = (struct search_run){ .from = s->o.from };
-		if (s->o.to == 0) /* whatever the pattern is */
+		if (s->o.to == 0 && !release_reads_needless_patterns())
 			return true;
 		s->search = get_search(args[1], &s->own_search);
 	}

@@ -435,10 +435,10 @@ Term bif_erlang_term_to_iovec_1(Process *p, Term *args) { return encode_term(p, 
 Term bif_erlang_term_to_iovec_2(Process *p, Term *args) { return encode_term(p, args, 2, ENCODE_IOVEC); }
 Term bif_erlang_external_size_1(Process *p, Term *args) { return encode_term(p, args, 1, ENCODE_SIZE); }
 
-/* Takes {minor_version, 0 | 1} only. */
+/* OTP 25 takes {minor_version, 0 | 1} only; later ones what term_to_binary takes. */
 Term bif_erlang_external_size_2(Process *p, Term *args)
 {
-	for (Term list = args[1]; term_is_cons(list); list = cons_tail(list)) {
+	for (Term list = args[1]; !release_is_from(26) && term_is_cons(list); list = cons_tail(list)) {
 		Term option = cons_head(list);
 
 		if (!term_is_tuple_of(option, 2) || tuple_get(option, 1) != am_minor_version || tuple_get(option, 2) == SMALL(2))
