@@ -2,7 +2,7 @@
 /* Libraries for nif_load.erl: one that is good, and others each with one thing wrong.
  * build: nif_load_good
  * build: nif_load_other -DNAME=nif_load_two
- * build: nif_load_newer -DMINOR=17
+ * build: nif_load_newer -DMINOR=99
  * build: nif_load_old -DMINOR=5
  * build: nif_load_ancient -DMAJOR=1
  * build: nif_load_variant -DVARIANT=beam.other
