@@ -673,7 +673,7 @@ static struct nif_entry_function functions[] = {
 	{ "tgetent_nif", 1, choose, 0 }, { "tgetnum_nif", 1, capability_number, 0 }, { "tgetflag_nif", 1, capability_flag, 0 },
 	{ "tgetstr_nif", 1, capability_text, 0 },
 	{ "tty_create", 1, create, 0 }, { "tty_init", 2, init_input, 0 }, { "tty_select", 2, begin_input, 0 },
-	{ "tty_is_open", 2, is_open, 0 }, { "read_nif", 3, read_input, NIF_DIRTY_IO },
+	{ "tty_is_open", 2, is_open, 0 }, { "read_nif", 3, read_input, 0 },
 	{ "setupterm_nif", 0, choose_by_environment, 0 }, { "tinfo_nif", 0, capabilities, 0 },
 	{ "tigetnum_nif", 1, capability_number, 0 }, { "tigetflag_nif", 1, capability_flag, 0 },
 	{ "tigetstr_nif", 1, capability, 0 }, { "tputs_nif", 2, put_capability, 0 },
