@@ -117,7 +117,7 @@ $(BUILD)/obj/tools/link/no_tls.o: $(GEN)/no_tls.c
 $(BUILD)/obj/vm/bif/system/bif_info.o $(FUZZ)/vm/bif/system/bif_info.o: VM_CFLAGS += -DBUILD_CFLAGS='"$(FLAGS_TOLD)"' -DBUILD_LDFLAGS='"$(VM_LDFLAGS) $(VM_LIBS)"'
 $(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/tools/erlsnoop.o: TOOL_CFLAGS += -DLEFT_OUT='"$(LEFT_OUT)"'
-$(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd/cmd_trace.o $(BUILD)/obj/tools/serve/server.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
+$(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/recording/recorder.o $(BUILD)/obj/tools/serve/server.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
 # Flags stand in this file: an object that was made with others is made again.
 $(BUILD)/obj/vm/%.o: vm/%.c Makefile

@@ -29,10 +29,10 @@ declare -A tools_may=(
 	[sink]="event common"
 	[probe]="sink otp target event common"
 	[view]="probe sink event common"
-	[recording]="view event common"
+	[recording]="view otp target sink event common"
 	[profile]="common"
 	[source]="view probe otp target event common"
-	[session]="source view probe sink otp target event common"
+	[session]="source recording view probe sink otp target event common"
 	[serve]="session source view target event common"
 	[cmd]="serve session source recording profile view probe sink otp target event common"
 )

@@ -64,6 +64,53 @@ START_TEST(test_watch_has_many_readers)
 }
 END_TEST
 
+/*
+ * The same with a recording, of an erlvm by its pages and by its notes, which become pages: what a report of it tells is
+ * what the table and the metrics told.
+ */
+static const char *const recorded[] = {"", "--source notes"};
+START_TEST(test_watch_records_what_it_shows)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SERVE "cat > some.erl << 'END'\n-module(some).\n-export([start/0, c/0]).\n"
+              "start() -> ok = prim_file:write_file(\"ready\", \"1\"), {ok, _} = prim_file:read_file(\"go\"),\n"
+              "  [spawn(some, c, []) || _ <- lists:seq(1, 23)], receive stop -> ok end.\nc() -> exit({odd, 1}).\nEND\n"
+              "erlc some.erl; mkfifo go; $ERLVM -quick -pa . -s some & p=$!; await ready\n"
+              "$ERLSNOOP watch spawns,exits --json -p $p -o r --listen 127.0.0.1:0 --when 'exits.abnormal > 20' %s .3 "
+              "> out 2> said & e=$!; until at=$(sed -n 's,.*http://\\(.*\\)/metrics.*,\\1,p' said | grep .); do "
+              "kill -0 $e || break; sleep .05; done\n"
+              "echo > go; until_page '^erlsnoop_exits_abnormal_total{.* 23$'\n"
+              "until grep -o 'exits.abnormal > 20: 23$' said; do kill -0 $e || break; sleep .05; done\n"
+              "kill -TERM $e; wait $e; echo status $?; births() { sed 's/.*\"births\":\\([0-9]*\\).*/\\1/; t; d' | "
+              "awk '{ s += $1 } END { print s }'; }; births < out; $ERLSNOOP report r spawns --json | births\n"
+              "$ERLSNOOP report r exits --json | grep -o '\"abnormal\":[0-9]*' | head -1; kill $p",
+        recorded[_i]);
+
+    ck_assert_str_eq(r->out, "exits.abnormal > 20: 23\nstatus 0\n23\n23\n\"abnormal\":23\n");
+    ck_assert_msg(strstr(r->err, "cannot") == NULL, "%s", r->err);
+}
+END_TEST
+
+static const struct {
+    const char *options, *why;
+} watch_refusals[] = {
+    {"spawns --ring 5s", "a file is missing: -o FILE"},
+    {"spawns -o r --ring 5s --max-time 5s", "choose one of --ring and --max-time"},
+    {"spawns -o r --budget 5%", "no budget is kept"},
+    {"spawns --when 'msglat.p99 > 5ms'", "'msglat' is not among the views"},
+    {"spawns --listen nowhere", "nowhere"},
+};
+START_TEST(test_watch_refuses_in_one_line)
+{
+    const struct support_run *r = support_run("$ERLSNOOP watch %s -p $$", watch_refusals[_i].options);
+
+    ck_assert_int_eq(r->status, 2);
+    ck_assert_str_eq(r->out, "");
+    ck_assert_msg(strstr(r->err, watch_refusals[_i].why) != NULL, "%s", r->err);
+}
+END_TEST
+
 /* Two VMs, one by its notes and one by its pages: all that is counted is told of each. */
 START_TEST(test_serve_tells_the_totals_of_each_vm)
 {
@@ -266,6 +313,8 @@ Suite *serve_suite(void)
     tcase_add_test(pages, test_serve_counts_since_its_start);
     tcase_add_test(pages, test_serve_counts_an_erlvm_by_its_pages);
     tcase_add_loop_test(pages, test_watch_has_many_readers, 0, sizeof paces / sizeof *paces);
+    tcase_add_loop_test(pages, test_watch_records_what_it_shows, 0, sizeof recorded / sizeof *recorded);
+    tcase_add_loop_test(pages, test_watch_refuses_in_one_line, 0, sizeof watch_refusals / sizeof *watch_refusals);
     tcase_add_test(pages, test_serve_tells_the_totals_of_each_vm);
     tcase_add_test(pages, test_serve_tells_hostile_names_as_labels);
     tcase_add_test(pages, test_serve_ends_with_its_vm);

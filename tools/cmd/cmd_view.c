@@ -7,6 +7,7 @@
 
 #include "common/fail.h"
 #include "common/options.h"
+#include "recording/recorder.h"
 #include "serve/server.h"
 #include "session/engine.h"
 #include "view/view_select.h"
@@ -14,6 +15,7 @@
 
 /* What is asked, and who reads beside the one who looks at the table. */
 struct ask {
+    struct recorder recorder; /* first, for its options */
     struct engine_question q;
     const char *listen; /* metrics are told there; NULL: nowhere */
     struct when when;   /* text NULL: none */
@@ -81,7 +83,7 @@ static int set_when(void *ctx, const char *value)
 
 static const struct options_extra readers[] = {
     {"listen", "WHERE", "metrics too: address and port, or a port; 0: a free one", set_listen, false},
-    {"when", "WHAT", "say when 'msglat.p99 > 50ms' or so begins to hold in a second", set_when, false}};
+    {"when", "WHAT", "say when 'msglat.p99 > 50ms' or so begins to hold; with --ring write FILE", set_when, false}};
 
 static struct options_extra *find_extra(struct options_extra *extras, const char *name)
 {
@@ -125,11 +127,14 @@ static void list_refused(const struct engine_question *q, struct options_extra *
 
 static int judge(void *ctx, struct session *s, const struct result_source *source, struct result_reader *gathered)
 {
-    struct when *w = ctx;
+    struct ask *a = ctx;
 
     (void)s, (void)source;
-    if (when_look(w, gathered))
-        when_tell(w);
+    if (!when_look(&a->when, gathered))
+        return 0;
+    when_tell(&a->when);
+    if (a->q.recorder)
+        recorder_dump(a->q.recorder, a->when.text);
     return 0;
 }
 
@@ -151,18 +156,40 @@ static int ask_with_metrics(struct ask *a, const struct options *o)
     return err;
 }
 
+/* What is asked is recorded, too. */
+static int add_recorder(struct ask *a, const struct options *o)
+{
+    const struct recording_plan *p = &a->recorder.plan;
+
+    if (!p->path && !p->max_bytes && !p->max_ns && !p->ring_ns)
+        return 0;
+    if (o->budget_said)
+        return fail(FAIL_USAGE, "with -o no budget is kept, as a recording with holes is none");
+    a->q.recorder = &a->recorder;
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        if (a->q.on[v])
+            wanted_add(&a->recorder.wanted, views[v].name);
+    return recorder_check(&a->recorder, "watch");
+}
+
 static int ask(struct ask *a, const struct options *o)
 {
+    int err = add_recorder(a, o);
+
+    if (err)
+        return err;
     if (a->when.text)
         a->q.readers[a->q.nreaders++] = (struct engine_reader){
-            .result = judge, .ctx = &a->when, .whole = true, .gathered.wants = RESULT_SUMS};
-    return a->listen ? ask_with_metrics(a, o) : engine_run(&a->q, o);
+            .result = judge, .ctx = a, .whole = true, .gathered.wants = RESULT_SUMS};
+    err = a->listen ? ask_with_metrics(a, o) : engine_run(&a->q, o);
+    recorder_end(&a->recorder, false, NULL);
+    return err || a->recorder.err >= 0 ? err : a->recorder.err;
 }
 
 /* Parses the line of a subcommand of the views that are on, and runs it. */
 static int run_views(struct ask *a, const char *command, const char *operands, const char *what, int argc, char **argv)
 {
-    struct options_extra extras[VIEW_NFILTERS + 7 + sizeof readers / sizeof *readers] = {
+    struct options_extra extras[VIEW_NFILTERS + 7 + sizeof readers / sizeof *readers + RECORDER_NOPTIONS] = {
         {"source", OPTIONS_SOURCES, "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
     struct engine_question *q = &a->q;
     const struct options_spec spec = {command, what, OPTIONS_LIVE & ~(view_has_events(q->on) ? 0 : OPTIONS_EVENTS),
@@ -170,8 +197,10 @@ static int run_views(struct ask *a, const char *command, const char *operands, c
     struct options o;
     int err;
 
-    if (operands)
+    if (operands) {
         memcpy(extras + 1, readers, sizeof readers);
+        memcpy(find_extra(extras, ""), recorder_options, sizeof recorder_options);
+    }
     list_filters(q, extras);
     if (view_keeps_slowest(q->on)) {
         *find_extra(extras, "top") = (struct options_extra){"top", "N", VIEW_SLOWEST_TEXT, set_top, false};
@@ -214,7 +243,7 @@ int cmd_watch(int argc, char **argv)
 #define VIEW(view, family, text, what) " " #view
 #include "../../bpf/views.def"
         ;
-    struct ask a = {0};
+    struct ask a = {.recorder.plan.files = 2};
     int at = find_views(argc, argv);
     int err = at ? view_choose("watch", argv[at], a.q.on, &a.q.order) : 0;
 

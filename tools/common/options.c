@@ -300,7 +300,9 @@ static int apply(const struct options_spec *spec, int opt, struct options *out)
     case LONG_JSON: out->json = true; return 0;
     case LONG_EVENTS: out->events = true; return 0;
     case LONG_READY: return take_ready_fd(optarg, &out->ready_fd);
-    case LONG_BUDGET: return parse_budget("--budget", optarg, &out->budget);
+    case LONG_BUDGET:
+        out->budget_said = true;
+        return parse_budget("--budget", optarg, &out->budget);
     default: return apply_extra(spec, opt, out);
     }
 }

@@ -48,6 +48,7 @@ struct options {
     uint64_t interval_ns; /* 0: one result, at the end */
     uint64_t count;       /* 0: no limit */
     double budget;        /* of the VMs' processor time, that watching may take; 0: any */
+    bool budget_said;     /* by --budget */
     int ready_fd;         /* --ready-fd: to be told once every probe is on (ready.h); -1: nobody */
     bool timestamps, json, events, verbose;
     const char *of_events; /* an option given that needs events; NULL: none */

@@ -12,7 +12,6 @@
 #define TOOLS_METRICS_H
 
 #include "session/session.h"
-#include "source/feed.h"
 #include "view/result.h"
 
 struct metrics;
@@ -34,14 +33,12 @@ struct metrics_vm {
     struct wanted untold;       /* as of struct result_source */
 };
 
-enum { METRICS_LOSSES = WIRE_NLOSSES + FEED_LOSSES }; /* as session_each_loss tells them */
-
 /* Of erlsnoop itself, since the start. */
 struct metrics_own {
     struct {
         const char *why; /* stays */
         uint64_t count;
-    } losses[METRICS_LOSSES];
+    } losses[SESSION_LOSSES];
     size_t nlosses;
     uint64_t cpu_ns, resident_bytes;
     struct session_cost cost;

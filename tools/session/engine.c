@@ -16,6 +16,7 @@
 #include "probe/attach.h"
 #include "probe/plan.h"
 #include "probe/vm_maps.h"
+#include "recording/recorder.h"
 #include "session.h"
 #include "source/feed.h"
 #include "source/verdict.h"
@@ -65,7 +66,6 @@ static void configure(struct engine *e)
     uint32_t wanted[PLAN_NPROBES] = {0};
 
     for (size_t v = 0; v < VIEW_COUNT; v++) {
-        e->settings.on[v] = e->on[v];
         for (size_t i = 0; e->on[v] && i < PLAN_NPROBES; i++)
             wanted[i] |= view_reads((enum view_id)v, plan_probe_name((enum plan_probe)i));
     }
@@ -163,6 +163,8 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
 
     if (err)
         return fail(err, "out of memory");
+    if (!session_loaded(s))
+        return 0;
     if (!plan->vm->ours)
         tell_unserved(e, t, plan);
     if (e->on[VIEW_efile] && !plan->vm->ours)
@@ -437,6 +439,8 @@ static int on_result(void *ctx, struct session *s)
     e->cut = false;
     if (!err)
         err = let_read(e, &source, session_ends(s));
+    if (e->question->recorder && session_ends(s))
+        recorder_end(e->question->recorder, session_vm_ended(s), silent ? session_sink(s) : NULL);
     if (!silent && session_saw_nothing(s))
         return err;
     if (!err && !silent)
@@ -506,6 +510,8 @@ static void apply_question(struct engine *e, struct engine_question *q, const st
         e->settings.events[v] = o->events || (exemplars && view_has_exemplars((enum view_id)v));
     for (size_t i = 0; i < view_nuses; i++)
         e->on[view_uses[i].helper] |= e->on[view_uses[i].view];
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        e->settings.on[v] = e->on[v];
 }
 
 int engine_run(struct engine_question *question, const struct options *options)
@@ -514,14 +520,17 @@ int engine_run(struct engine_question *question, const struct options *options)
     struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states,
                               .ended = on_ended, .cut = on_cut, .missed = on_missed,
                               .early = question->silent ? NULL : on_early, .pages_only = question->pages_only,
-                              .silent = question->silent};
+                              .silent = question->silent, .recorder = question->recorder,
+                              .notes_only = question->notes_only};
+    bool reads = !question->silent || question->nreaders;
     int err;
 
     apply_question(&e, question, options);
-    e.skeleton = views__open();
+    if (!question->recorder)
+        e.skeleton = views__open();
     if (e.skeleton)
         configure(&e);
-    if (!question->notes_only && feed_new(&e.settings, &e.feed))
+    if (reads && (question->recorder || !question->notes_only) && feed_new(&e.settings, &e.feed))
         return fail(-ENOMEM, "out of memory");
     ops.feed = e.feed;
     err = session_run(options, e.skeleton ? e.skeleton->skeleton : NULL, &ops, &e);

@@ -32,7 +32,8 @@ struct engine_question {
     struct view_settings settings;  /* filters, slowest and by_vm; the rest follows from the views and the options */
     struct view_order order;        /* in which results are printed; of none: that of views.def */
     bool notes_only, pages_only;    /* no pages; no VM that hands none over */
-    bool silent;                    /* nothing is printed: there are readers alone */
+    struct recorder *recorder;      /* the caller's: events of the views are recorded; NULL: they are not */
+    bool silent;                    /* no results are printed: there are readers alone, and what was recorded is told */
     struct engine_reader readers[ENGINE_READERS];
     size_t nreaders;
 };

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,13 +25,14 @@
 #include "common/signals.h"
 #include "probe/kernel.h"
 #include "probe/vm_maps.h"
+#include "recording/recorder.h"
 #include "source/batch_source.h"
+#include "source/trap_source.h"
 
 /*
- * A turn of reading the ring buffer ends with the first of the two; after a signal what is left is read for END_NS, and
- * what pages hold for END_CPU_NS of processor time.
+ * A turn of reading the ring buffer ends with the first of the two; after a signal what is left is read for END_NS.
  */
-enum { TURN_RECORDS = 1024, TURN_NS = 20000000, END_NS = 150000000, END_CPU_NS = 75000000 };
+enum { TURN_RECORDS = 1024, TURN_NS = 20000000, END_NS = 150000000 };
 
 /*
  * How long a result may last before what it has by now is read: EARLY_STEP_NS once its tables are EARLY_FULL percent
@@ -83,6 +85,11 @@ bool session_ends(const struct session *s)
     return s->ending;
 }
 
+bool session_vm_ended(const struct session *s)
+{
+    return s->ended;
+}
+
 bool session_saw_nothing(const struct session *s)
 {
     return session_was_left_alone(s) && !s->pages;
@@ -116,7 +123,7 @@ static void each_program(const struct bpf_object *object, void (*program)(void *
 
 void session_each_program(struct session *s, void (*program)(void *ctx, int fd), void *ctx)
 {
-    if (session_loaded(s))
+    if (s->watch.attach.object)
         each_program(s->watch.attach.object, program, ctx);
     if (s->pages)
         each_program(batch_source_object(s->pages), program, ctx);
@@ -175,8 +182,7 @@ uint32_t session_change_sides(volatile uint32_t *side)
     return counted;
 }
 
-/* The loop is woken when `fd` can be read. */
-static int wait_for(const struct session *s, enum source source, int fd)
+int session_wait_for(const struct session *s, enum source source, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = source};
 
@@ -185,7 +191,7 @@ static int wait_for(const struct session *s, enum source source, int fd)
     return 0;
 }
 
-static int set_timer(struct session *s, enum source source, uint64_t every_ns)
+int session_set_timer(struct session *s, enum source source, uint64_t every_ns)
 {
     struct timespec ts = {(time_t)(every_ns / 1000000000u), (long)(every_ns % 1000000000u)};
 
@@ -225,8 +231,7 @@ static int print_result(struct session *s)
     return sink_flush(&s->sink);
 }
 
-/* Whether what is still to be read is only counted: somebody waits for the end. */
-static bool is_late(const struct session *s)
+bool session_is_late(const struct session *s)
 {
     uint64_t told_ns = signals_first_ns(), from_ns = told_ns > s->turn_ns ? told_ns : s->turn_ns;
 
@@ -239,7 +244,7 @@ static int take_record(void *ctx, void *data, size_t size)
     struct session *s = ctx;
     const struct wire_header *header = data;
 
-    if (s->ending && is_late(s)) {
+    if (s->ending && session_is_late(s)) {
         s->left++;
         return 0;
     }
@@ -263,109 +268,14 @@ static int read_ring(struct session *s)
     return sink_flush(&s->sink);
 }
 
-/* ---- pages of events */
-
-static void take_page(void *ctx, const struct batch_received *received)
-{
-    struct session *s = ctx;
-
-    feed_take(s->ops->feed, received);
-}
-
-static void take_told(void *ctx, const struct wire_header *record, size_t size)
-{
-    struct session *s = ctx;
-
-    if (is_late(s)) {
-        s->left++;
-        return;
-    }
-    s->sink.now_ns = record->time_ns;
-    s->ops->record(s->ctx, s, record, size);
-}
-
-/*
- * Somebody waits for the end. It is processor time that counts, not what goes by: where others keep the processors busy,
- * little waits in the pages, and all of it is told.
- */
-static bool is_over(void *ctx)
-{
-    struct session *s = ctx;
-    uint64_t cpu_ns = signals_first_ns() ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
-
-    if (cpu_ns && !s->end_cpu_ns)
-        s->end_cpu_ns = cpu_ns + END_CPU_NS;
-    return cpu_ns && cpu_ns >= s->end_cpu_ns;
-}
-
-/* Tells what no thread can add to any more; what comes behind a cut waits until its result is printed. */
-static int read_pages(struct session *s)
-{
-    uint64_t until;
-
-    s->turn_ns = clock_ns(CLOCK_MONOTONIC);
-    until = s->turn_ns - BATCH_MERGE_PATIENCE_NS;
-    batch_source_read(s->pages);
-    feed_until(s->ops->feed, s->cut_ns && s->cut_ns < until ? s->cut_ns : until);
-    return sink_flush(&s->sink);
-}
-
-static bool serves_pages(void *ctx, const struct target *t)
-{
-    const struct session *s = ctx;
-
-    return s->ops->feed && (s->ops->pages_only || batch_source_serves(t));
-}
-
-static int listen_to_pages(struct session *s)
-{
-    int err = batch_source_new(&(struct batch_source_ops){take_page, s}, &s->pages);
-
-    if (err)
-        return err;
-    feed_listen(s->ops->feed, &(struct feed_ops){.record = take_told, .is_over = is_over, .ctx = s});
-    err = wait_for(s, SOURCE_PAGES, batch_source_fd(s->pages));
-    return err ? err : set_timer(s, SOURCE_LOOK, BATCH_RING_LOOK_MS * 1000000ull);
-}
-
-static int attach_pages(void *ctx, const struct target *t, int pid, bool noted)
-{
-    struct session *s = ctx;
-    int err, sites;
-
-    if (!batch_source_serves(t) && s->options->all)
-        return 0;
-    if (!batch_source_serves(t))
-        return fail(-ENOTSUP, "'%s' (%s) hands no pages of events over; leave --source out", t->name,
-                    t->provider->text);
-    err = s->pages ? 0 : listen_to_pages(s);
-    if (err)
-        return err;
-    feed_add_vm(s->ops->feed, (uint32_t)t->pid);
-    sites = noted ? 1 : batch_source_attach(s->pages, t, pid, feed_wanted(s->ops->feed));
-    err = sites > 0 ? feed_read_owners(s->ops->feed, t) : 0;
-    return err ? fail(err, "out of memory") : sites;
-}
-
-/* A VM that ends as it should hands over what its threads hold. */
-static void end_pages(struct session *s, int pid)
-{
-    bool left;
-
-    batch_source_read(s->pages);
-    left = pid == s->watch.child.pid && child_left(&s->watch.child); /* of its own, maybe before it ran anything */
-    if (!feed_end_vm(s->ops->feed, (uint32_t)pid, clock_ns(CLOCK_MONOTONIC)) && !left && !batch_source_lost(s->pages))
-        note("the VM with pid %d was killed: what its threads did in their last tenth of a second may be missing", pid);
-}
-
 /* The result that was cut, of what is there of it by now. */
 static int print_cut(struct session *s)
 {
-    int err = read_pages(s);
+    int err = session_read_pages(s);
 
     s->now_ns = s->cut_ns;
     s->cut_ns = 0;
-    set_timer(s, SOURCE_LATE, 0);
+    session_set_timer(s, SOURCE_LATE, 0);
     return err ? err : print_result(s);
 }
 
@@ -374,27 +284,20 @@ static int cut_result(struct session *s)
 {
     s->cut_ns = s->now_ns;
     s->ops->cut(s->ctx, s);
-    return set_timer(s, SOURCE_LATE, BATCH_MERGE_PATIENCE_NS);
+    return session_set_timer(s, SOURCE_LATE, BATCH_MERGE_PATIENCE_NS);
 }
 
-/* Nobody wants events any more. What threads still hold comes within a moment, unless they are gone. */
+/* Nobody wants events any more. */
 static int finish_pages(struct session *s)
 {
     uint64_t end_ns = s->now_ns;
-    int err = 0;
+    int err;
 
-    if (!s->ended)
-        batch_source_drain(s->pages);
-    batch_source_stop(s->pages);
-    while (batch_source_read(s->pages) > 0)
-        ;
-    feed_bound(s->ops->feed, s->from_ns, end_ns);
-    if (s->ended)
-        end_pages(s, s->watch.pid);
-    if (s->cut_ns)
-        err = print_cut(s);
+    session_drain_pages(s);
+    err = s->cut_ns ? print_cut(s) : 0;
     s->turn_ns = clock_ns(CLOCK_MONOTONIC);
-    feed_until(s->ops->feed, UINT64_MAX);
+    if (s->ops->feed)
+        feed_until(s->ops->feed, UINT64_MAX);
     s->now_ns = end_ns;
     return err;
 }
@@ -420,8 +323,8 @@ static int open_sources(struct session *s)
     for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
         s->fds[timers[i]] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     for (int i = 0; i < NSOURCES && !err; i++)
-        if (i != SOURCE_TARGET && i != SOURCE_RING && i != SOURCE_PAGES && i != SOURCE_HELD)
-            err = wait_for(s, (enum source)i, s->fds[i]);
+        if (i != SOURCE_TARGET && i != SOURCE_RING && i != SOURCE_PAGES && i != SOURCE_TRAPS && i != SOURCE_HELD)
+            err = session_wait_for(s, (enum source)i, s->fds[i]);
     return err;
 }
 
@@ -430,29 +333,33 @@ static int open_ring(struct session *s)
     s->ring = ring_buffer__new(session_map(s, "records"), take_record, s, NULL);
     if (!s->ring)
         return fail(-errno, "no ring buffer: %s", strerror(errno));
-    return wait_for(s, SOURCE_RING, ring_buffer__epoll_fd(s->ring));
+    return session_wait_for(s, SOURCE_RING, ring_buffer__epoll_fd(s->ring));
 }
 
 /*
- * Every probe is on. It is said to whoever sits and waits for the one result, and to whoever reads results from a pipe,
- * which say nothing before the first; by a metrics page's address to who asks that.
+ * Every probe is on. It is said to whoever sits and waits for the one result or for a recording, and to whoever reads
+ * results from a pipe, which say nothing before the first; by a metrics page's address to who asks that.
  */
 static void announce(struct session *s)
 {
     const struct options *o = s->options;
+    const struct watch *w = &s->watch;
+    char what[PATH_MAX + 32] = "every Erlang VM";
 
-    if (s->announced || s->watch.waits)
+    if (s->announced || w->waits)
         return;
     s->announced = true;
     ready_tell(o->ready_fd);
-    if (s->ops->silent || (o->interval_ns && isatty(STDOUT_FILENO)))
-        return;
-    if (o->all)
-        note("watching every Erlang VM; Ctrl-C ends");
-    else if (s->watch.child.pid)
-        note("watching '%s'; Ctrl-C ends", s->watch.child.path);
-    else
-        note("watching '%s' (process %d); Ctrl-C ends", s->watch.only.name, s->watch.only.pid);
+    if (w->child.pid)
+        snprintf(what, sizeof what, "'%s'", w->child.path);
+    else if (!o->all)
+        snprintf(what, sizeof what, "'%s' (process %d)", w->only.name, w->only.pid);
+    if (s->ops->recorder)
+        recorder_start(s->ops->recorder);
+    if (s->ops->recorder)
+        note("%s is recorded in '%s'%s", what, s->ops->recorder->plan.path, w->child.pid ? "" : "; Ctrl-C ends");
+    else if (!s->ops->silent && !(o->interval_ns && isatty(STDOUT_FILENO)))
+        note("watching %s; Ctrl-C ends", what);
 }
 
 static int watch_end_of(struct session *s, int pid)
@@ -462,14 +369,15 @@ static int watch_end_of(struct session *s, int pid)
     if (fd < 0)
         return fail(-errno, "cannot look at process %d: %s", pid, strerror(errno));
     s->fds[SOURCE_TARGET] = fd;
-    return wait_for(s, SOURCE_TARGET, fd);
+    return session_wait_for(s, SOURCE_TARGET, fd);
 }
 
 static int tell_hooked(void *ctx, const struct target *t, const struct plan *plan, uint32_t slot)
 {
     struct session *s = ctx;
+    int err = s->ops->hooked ? s->ops->hooked(s->ctx, s, t, plan, slot) : 0;
 
-    return s->ops->hooked ? s->ops->hooked(s->ctx, s, t, plan, slot) : 0;
+    return err || !s->traps ? err : session_hook_traps(s, t, plan, slot);
 }
 
 static void tell_ended(void *ctx, const struct vm_set *vms)
@@ -477,7 +385,7 @@ static void tell_ended(void *ctx, const struct vm_set *vms)
     struct session *s = ctx;
 
     for (size_t i = 0; s->pages && i < vms->n; i++)
-        end_pages(s, (int)vms->vms[i]);
+        session_end_vm(s, (int)vms->vms[i]);
     if (s->ops->ended)
         s->ops->ended(s->ctx, s, vms);
 }
@@ -485,13 +393,15 @@ static void tell_ended(void *ctx, const struct vm_set *vms)
 /* Whether something is, or may be, watched by the object's programs. */
 static bool needs_object(struct session *s)
 {
-    return !s->ops->pages_only && !(s->watch.only.elf && serves_pages(s, &s->watch.only));
+    return !s->ops->pages_only && !(s->watch.only.elf && session_serves_pages(s, &s->watch.only));
 }
 
 static int load(struct session *s)
 {
     int err;
 
+    if (s->ops->recorder)
+        return session_open_recorder(s, needs_object(s));
     if (!needs_object(s))
         return 0;
     err = kernel_require(s->ops->needs);
@@ -512,18 +422,18 @@ static int load(struct session *s)
 static int begin(struct session *s)
 {
     bool all = s->options->all;
-    int err = all && s->options->interval_ns ? set_timer(s, SOURCE_TICK, s->options->interval_ns) : 0;
+    int err = all && s->options->interval_ns ? session_set_timer(s, SOURCE_TICK, s->options->interval_ns) : 0;
 
     if (!err)
         err = watch_begin(&s->watch);
     if (!err && watch_end(&s->watch))
         err = watch_end_of(s, watch_end(&s->watch));
     if (!err)
-        err = set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
+        err = session_set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
     if (!err && !all && s->options->interval_ns)
-        err = set_timer(s, SOURCE_TICK, s->options->interval_ns);
+        err = session_set_timer(s, SOURCE_TICK, s->options->interval_ns);
     if (!err && s->ops->early)
-        err = set_timer(s, SOURCE_EARLY, s->early_ns);
+        err = session_set_timer(s, SOURCE_EARLY, s->early_ns);
     return err;
 }
 
@@ -553,8 +463,8 @@ static int start(struct session *s)
                                          .ended = tell_ended,
                                          .ctx = s,
                                          .hooks_only = s->ops->hooks_only,
-                                         .serves = serves_pages,
-                                         .attach = attach_pages});
+                                         .serves = session_serves_pages,
+                                         .attach = session_attach_pages});
     s->watch.attach.clock_hz = s->ops->clock_hz;
     if (!err)
         err = load(s);
@@ -567,7 +477,7 @@ static int start(struct session *s)
     if (err)
         return err;
     if (s->budget.kept)
-        set_timer(s, SOURCE_COST, budget_next_ns(&s->budget));
+        session_set_timer(s, SOURCE_COST, budget_next_ns(&s->budget));
     if (!s->options->all)
         set_counting(s, true);
     s->begin_ns = s->from_ns = s->now_ns;
@@ -577,7 +487,7 @@ static int start(struct session *s)
     watch_tell_halt(&s->watch);
     if (s->watch.child.pid)
         err = watch_release(&s->watch);
-    return err || watch_held_fd(&s->watch) < 0 ? err : wait_for(s, SOURCE_HELD, watch_held_fd(&s->watch));
+    return err || watch_held_fd(&s->watch) < 0 ? err : session_wait_for(s, SOURCE_HELD, watch_held_fd(&s->watch));
 }
 
 /* ---- the loop */
@@ -610,11 +520,12 @@ static int on_scan(struct session *s)
     err = watch_again(&s->watch);
     names_keep_up(s->watch.names);
     announce(s);
-    if (s->pages && s->options->all) {
+    watch_tell_halt(&s->watch);
+    if (s->pages && s->ops->feed && s->options->all) {
         batch_source_read(s->pages);
         feed_look(s->ops->feed, target_lives, clock_ns(CLOCK_MONOTONIC));
     }
-    return err ? err : set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
+    return err ? err : session_set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
 }
 
 /* The traps are gone when this returns. */
@@ -654,7 +565,7 @@ static int on_cost(struct session *s)
             s->ending = s->given_up = true;
         says = s->ending ? GOVERNOR_GOES_ON : budget_look(&s->budget);
     }
-    return err ? err : set_timer(s, SOURCE_COST, budget_next_ns(&s->budget));
+    return err ? err : session_set_timer(s, SOURCE_COST, budget_next_ns(&s->budget));
 }
 
 /* A result that has just begun, or is about to be printed, is not read twice. */
@@ -680,7 +591,7 @@ static int on_early(struct session *s)
         s->early_ns = EARLY_STEP_NS;
     else if (percent < EARLY_EMPTY && s->early_ns < EARLY_NS)
         s->early_ns += EARLY_STEP_NS;
-    return set_timer(s, SOURCE_EARLY, s->early_ns);
+    return session_set_timer(s, SOURCE_EARLY, s->early_ns);
 }
 
 static int on_tick(struct session *s)
@@ -693,7 +604,7 @@ static int on_tick(struct session *s)
         return err;
     s->now_ns = clock_ns(CLOCK_MONOTONIC);
     if (session_is_off_pace(s)) /* the next one is as long as asked, though late */
-        set_timer(s, SOURCE_TICK, s->options->interval_ns);
+        session_set_timer(s, SOURCE_TICK, s->options->interval_ns);
     return s->pages ? cut_result(s) : print_result(s);
 }
 
@@ -714,8 +625,9 @@ static int handle(struct session *s, enum source source)
     case SOURCE_EARLY: drain(s->fds[source]); return on_early(s);
     case SOURCE_HELD: return on_held(s);
     case SOURCE_RING: return read_ring(s);
-    case SOURCE_LOOK: drain(s->fds[source]); return read_pages(s);
-    case SOURCE_PAGES: return read_pages(s);
+    case SOURCE_LOOK: drain(s->fds[source]); return session_read_pages(s);
+    case SOURCE_PAGES:
+    case SOURCE_TRAPS: return session_read_pages(s);
     case SOURCE_LATE: drain(s->fds[source]); return s->cut_ns ? print_cut(s) : 0;
     default: return 0;
     }
@@ -744,6 +656,7 @@ static void finish(struct session *s)
     batch_source_free(s->pages);
     budget_close(&s->budget);
     watch_close(&s->watch);
+    trap_source_free(s->traps);
     outlet_close(&s->outlet);
     for (int i = 0; i < NSOURCES; i++)
         if (s->fds[i] >= 0 && i != SOURCE_SIGNAL)
@@ -762,7 +675,7 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
     for (int i = 0; i < NSOURCES; i++)
         s.fds[i] = -1;
     err = watch_require(options); /* first: it knows what to do where files are too few to open a program */
-    if (!err && !skeleton)
+    if (!err && !skeleton && !ops->recorder)
         err = fail(-ENOMEM, "cannot open the BPF program: %s", strerror(why));
     if (!err)
         err = kernel_require(0);

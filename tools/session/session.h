@@ -17,10 +17,12 @@
 #include "probe/plan.h"
 #include "probe/vm_maps.h"
 #include "sink/sink.h"
+#include "source/feed.h"
+#include "source/trap_source.h"
 #include "target/target.h"
 
 struct session;
-struct feed;
+struct recorder;
 struct bpf_object_skeleton;
 
 struct session_ops {
@@ -48,6 +50,10 @@ struct session_ops {
      */
     int (*early)(void *ctx, struct session *s);
     struct feed *feed; /* the caller's: takes the pages of VMs that hand some over; NULL: programs watch these too */
+    /* The caller's: pages go there too, and other VMs' events are made pages; the object is not loaded. NULL: nothing is
+     * recorded. */
+    struct recorder *recorder;
+    bool notes_only;   /* VMs that hand pages over are not asked for them */
     bool pages_only;   /* other VMs are refused, or with -a left alone, and nothing is loaded for them */
     bool silent;       /* nothing is printed: `result` takes what there is, losses too */
     bool aside;        /* what is told about a result goes to standard error: the result is read by a program */
@@ -72,6 +78,7 @@ int session_map(struct session *s, const char *name);
 void session_each_program(struct session *s, void (*program)(void *ctx, int fd), void *ctx);
 /* Calls `loss` with what was not counted since the beginning, for each reason in the same order every time. */
 void session_each_loss(struct session *s, void (*loss)(void *ctx, const char *why, uint64_t total), void *ctx);
+enum { SESSION_LOSSES = WIRE_NLOSSES + TRAP_LOSSES + FEED_LOSSES }; /* of these at most */
 /* The value of a per-CPU array's slot, summed over CPUs word by word. Fails: -errno. */
 int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint64_t *out, size_t words);
 /* As of watch_each. */
@@ -97,8 +104,9 @@ void session_cost(const struct session *s, struct session_cost *out);
 /* Seconds of the result being printed: that there were probes, and all, as pages of events have no gaps. */
 double session_seconds(const struct session *s);
 double session_whole_seconds(const struct session *s);
-/* Whether the result being printed is the last: the VM has ended, or we are told to. */
+/* Whether the result being printed is the last: the VM has ended (which session_vm_ended tells), or we are told to. */
 bool session_ends(const struct session *s);
+bool session_vm_ended(const struct session *s);
 /* There were no probes for all of the result being printed, and no VM tells by pages: there is nothing to print. */
 bool session_saw_nothing(const struct session *s);
 

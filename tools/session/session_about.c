@@ -43,7 +43,9 @@ void session_each_loss(struct session *s, void (*loss)(void *ctx, const char *wh
     struct batch_unreceived unreceived = {0};
     struct feed_loss losses[FEED_LOSSES];
 
-    for (uint32_t i = 0; i < WIRE_NLOSSES; i++) {
+    if (s->traps)
+        trap_source_each_loss(s->traps, loss, ctx);
+    for (uint32_t i = 0; i < WIRE_NLOSSES && !s->traps; i++) {
         uint64_t total = 0;
 
         if (session_loaded(s))
@@ -94,6 +96,8 @@ int session_print_about(struct session *s, const struct budget_cost *cost)
     FILE *out = s->sink.out;
     int err = 0;
 
+    if (s->ops->silent && s->ops->recorder && s->ending) /* of what was recorded */
+        print_losses(s);
     if (s->ops->silent)
         return 0;
     s->sink.out = s->ops->aside ? stderr : out;

@@ -164,12 +164,16 @@ static void on_named(void *ctx, uint32_t vm, ev_id id, uint64_t atom)
     feed_owner(ctx, vm, id, &(struct wire_name){.form = WIRE_REASON, .words = {WIRE_ATOM, atom, 0}});
 }
 
-static int tell_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes)
+int feed_atom(struct feed *f, uint32_t vm, uint64_t index, const char *text, size_t bytes)
 {
-    struct feed *f = ctx;
     int err = batch_names_find(f->names, vm, index) ? 0 : batch_names_tell(f->names, vm, index, text, bytes);
 
     return err == -ENOMEM ? err : 0;
+}
+
+static int tell_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes)
+{
+    return feed_atom(ctx, vm, index, text, bytes);
 }
 
 static int tell_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)

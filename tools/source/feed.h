@@ -38,7 +38,8 @@ void feed_bound(struct feed *feed, uint64_t from_ns, uint64_t to_ns);
 void feed_add_vm(struct feed *feed, uint32_t vm);
 /* Has views know who a VM's processes are that are there already, and how its atoms are called. Fails: -ENOMEM. */
 int feed_read_owners(struct feed *feed, const struct target *t);
-/* The same of one process; nothing where no view asks. */
+/* The same of an atom (Fails: -ENOMEM), and of one process; nothing where no view asks. */
+int feed_atom(struct feed *feed, uint32_t vm, uint64_t index, const char *text, size_t bytes);
 void feed_owner(struct feed *feed, uint32_t vm, ev_id id, const struct wire_name *name);
 /* Takes a copy of a page. */
 void feed_take(struct feed *feed, const struct batch_received *page);

@@ -524,13 +524,6 @@ int trap_source_require(const struct wanted *wanted, const struct target *t, con
                 t->name, t->provider->text, t->pid);
 }
 
-void trap_source_tell(struct trap_source *s, bool on)
-{
-    uint32_t zero = 0, runs = on;
-
-    bpf_map_update_elem(map_of(s, ".data.session"), &zero, &runs, BPF_ANY);
-}
-
 /* Whether an event is wanted that the view is told of and the VM cannot tell. */
 static bool lacks_wanted(const struct trap_source *s, const struct plan *plan, enum view_id view)
 {

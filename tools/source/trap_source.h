@@ -32,8 +32,6 @@ void trap_source_free(struct trap_source *source);
  * Fails: -ENOTSUP, said.
  */
 int trap_source_require(const struct wanted *wanted, const struct target *target, const struct plan *plan);
-/* Lets the programs tell events, or not. */
-void trap_source_tell(struct trap_source *source, bool on);
 /* As of struct watch_ops: what a VM that was hooked cannot tell of what was chosen is said. */
 void trap_source_hooked(struct trap_source *source, const struct target *target, const struct plan *plan,
                         uint32_t slot);
@@ -47,7 +45,8 @@ int trap_source_read(struct trap_source *source);
 void trap_source_drain(struct trap_source *source);
 /* The VM has ended. */
 void trap_source_end(struct trap_source *source, uint32_t vm);
-/* Calls `loss` with what was not told since the beginning, for each reason. */
+/* Calls `loss` with what was not told since the beginning, for each reason: of programs, and TRAP_LOSSES more. */
+enum { TRAP_LOSSES = 4 };
 void trap_source_each_loss(struct trap_source *source, void (*loss)(void *ctx, const char *why, uint64_t total),
                            void *ctx);
 
