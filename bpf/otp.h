@@ -51,6 +51,7 @@ struct otp_ours {
     ATOM(PROC_LIB, "proc_lib") \
     ATOM(INIT_P, "init_p") \
     ATOM(INITIAL_CALL, "$initial_call") \
+    ATOM(PROCESS_LABEL, "$process_label") \
     ATOM(GEN, "gen") \
     ATOM(INIT_IT, "init_it") \
     ATOM(INIT, "init") \

@@ -153,6 +153,26 @@ FIXES_GLOBAL __u64 otp_dict_get(const struct otp_layout *layout, __u64 process, 
 }
 
 /*
+ * The label of the process at `process`, a term (proc_lib:set_label/1 of OTP 27 and later); 0: it has none.
+ */
+static __always_inline __u64 otp_label(const struct otp_layout *layout, __u64 process)
+{
+    __u64 key = otp_known_atom(layout, OTP_KNOWN_PROCESS_LABEL);
+
+    if (layout->known[OTP_KNOWN_PROCESS_LABEL] == (__u32)WIRE_NO_ATOM)
+        return 0;
+    return layout->is_ours ? otp_dict_get_ours(layout, process, key) : otp_dict_get(layout, process, key);
+}
+
+/* The registered name of a process, or else its label if that is an atom: the atom's index; WIRE_NO_ATOM: neither. */
+static __always_inline __u64 otp_name_or_label(const struct otp_layout *layout, __u64 process)
+{
+    __u64 name = otp_atom(otp_registered(layout, process));
+
+    return name == WIRE_NO_ATOM ? otp_atom(otp_label(layout, process)) : name;
+}
+
+/*
  * The initial call of a process: what it was spawned with, or what proc_lib is to do in it once it says so. A process
  * that ends has lost the module of what it was spawned with, but not yet what proc_lib said. Returns false of one that
  * proc_lib runs without saying what.

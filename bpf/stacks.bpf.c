@@ -66,7 +66,7 @@ static __always_inline int read_owner(const struct otp_layout *layout, __u64 pro
         return -1;
     otp_call_of_process(layout, process, &call);
     owner->vm = layout->vm;
-    owner->registered = otp_atom(otp_registered(layout, process));
+    owner->registered = otp_name_or_label(layout, process);
     owner->module = otp_atom(call.module);
     owner->function = otp_atom(call.function);
     owner->arity = call.arity;

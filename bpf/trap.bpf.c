@@ -24,13 +24,13 @@ static __noinline __u64 trap_before(__u32 vm)
     return at ? at->told++ : 0;
 }
 
-/* The name that the process of a hook's event is registered by now. */
+/* The name that the process of a hook's event is registered by now, or else its label if that is an atom. */
 static __noinline __u64 trap_registered(__u64 where)
 {
     __u32 slot = where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
     const struct otp_layout *layout = where & VIEW_ADDRESS_MASK ? bpf_map_lookup_elem(&otp_layouts, &slot) : 0;
 
-    return layout ? otp_atom(otp_registered(layout, where & VIEW_ADDRESS_MASK)) : TRAP_NAME_UNKNOWN;
+    return layout ? otp_name_or_label(layout, where & VIEW_ADDRESS_MASK) : TRAP_NAME_UNKNOWN;
 }
 
 static __always_inline void trap_begin(struct trap_head *head, const struct ev_head *h, __u64 before)

@@ -267,12 +267,52 @@ FIXES_GLOBAL __u64 view_where(__u32 vm, __u64 id)
     return process ? (__u64)*slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK) : 0;
 }
 
+enum { VIEW_BITS_HEADER = 0x20, VIEW_BITS_DATA = 16 }; /* of a short binary of OTP 27 and later, and where its bytes are */
+
+/*
+ * The label of the process that `where` of an event says: a short binary as its text; an atom or a small integer, or
+ * what begins with one, by its shape, as reasons are told. Fails: -1, it has none that says anything; *out stays. After
+ * view_owner_at, so that the stack of only one is in use.
+ */
+FIXES_GLOBAL int view_label_at(__u64 where, struct name_text *out)
+{
+    __u32 slot = where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
+    const struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
+    __u64 label = layout && out ? otp_label(layout, where & VIEW_ADDRESS_MASK) : 0, bits[2] = {0};
+
+    if (!label || !out)
+        return -1;
+    if ((label & 3) == OTP_TAG_BOXED)
+        bpf_probe_read_user(bits, sizeof bits, (void *)(label & ~7ull));
+    if ((bits[0] & 0x3f) != VIEW_BITS_HEADER || layout->is_ours || layout->release < 27) {
+        __u64 before[3] = {out->words[0], out->words[1], out->words[2]};
+        __u32 form = out->form;
+
+        reason_of_term(label, out);
+        if (out->words[0] == WIRE_ATOM || out->words[0] == WIRE_SMALL)
+            return 0;
+        __builtin_memcpy(out->words, before, sizeof before);
+        out->form = form;
+        return -1;
+    }
+    bits[1] /= 8;
+    if (bits[1] > sizeof out->words - 1)
+        bits[1] = sizeof out->words - 1;
+    __builtin_memset(out->words, 0, sizeof out->words);
+    bpf_probe_read_user(out->words, bits[1], (void *)((label & ~7ull) + VIEW_BITS_DATA));
+    out->form = WIRE_TEXT;
+    out->used = bits[1] + 1;
+    return 0;
+}
+
 /* Who the process is by now, by the memory of its VM: enum ev_owner. */
 VIEW_INLINE int view_owner_now(const struct ev_head *h, ev_id id, struct name_text *out)
 {
     __u64 where = h->where ? h->where : view_where(h->vm, id);
+    int known = where ? view_owner_at(where, out) : EV_OWNER_UNKNOWN;
+    bool registered = known == EV_OWNER_KNOWN && out->form == WIRE_REASON;
 
-    return where ? view_owner_at(where, out) : EV_OWNER_UNKNOWN;
+    return where && !registered && VIEW_BY == VIEW_BY_OWNER && !view_label_at(where, out) ? EV_OWNER_KNOWN : known;
 }
 
 /*

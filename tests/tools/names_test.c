@@ -135,6 +135,44 @@ START_TEST(test_names_of_those_that_begin)
 }
 END_TEST
 
+/* ---- labels */
+
+/* 101 messages to each of four processes: one with an atom as its label, one with a tuple, a registered one, one with a list. */
+#define LABELLED_TARGET                                                                                                  \
+    "cat > labelled.erl << 'E'\n-module(labelled).\n-export([start/0, serve/1]).\n"                                     \
+    "start() -> Ps = [spawn(?MODULE, serve, [L]) || L <- [shop, {worker, 3}, listed, \"a list\"]],\n"                   \
+    " register(known, lists:nth(3, Ps)), [ask(P, 1) || P <- Ps], prim_file:write_file(\"ready\", \"1\"), look(),\n"     \
+    " [ask(P, 101) || P <- Ps], receive after 300 -> halt() end.\n"                                                      \
+    "ask(P, N) -> [begin P ! {x, self()}, receive ok -> ok end end || _ <- lists:seq(1, N)].\n"                          \
+    "serve(L) -> put('$process_label', L), loop().\n"                                                                   \
+    "loop() -> receive {x, F} -> F ! ok, loop() end.\n"                                                                 \
+    "look() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> receive after 20 -> look() end end.\nE\n"    \
+    "erlc labelled.erl\n"
+#define LABELLED_WATCHED(options)                                                                                        \
+    "$ERLSNOOP messages -p $p --json --budget off " options " > told & a=$!; attached $a; touch go; wait $a; cat told"
+
+/* A recording knows labels that are atoms. */
+START_TEST(test_names_are_labels_where_there_are_some)
+{
+    static const struct {
+        const char *vm, *watched;
+        bool recorded;
+    } ways[] = {{"erl -noshell", LABELLED_WATCHED(""), false},
+                {"$ERLVM -quick", LABELLED_WATCHED("--source notes"), false},
+                {"erl -noshell", "$ERLSNOOP trace -p $p -o r & a=$!; attached $a; touch go; wait $a\n"
+                                 "$ERLSNOOP report r --json messages", true}};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(LABELLED_TARGET "%s -pa . -s labelled & p=$!; await ready\n%s",
+                                              ways[_i].vm, ways[_i].watched);
+
+    ck_assert_msg(number_of(r->out, "messages_by_owner", "shop", "sent") == 101, "%s%s", r->out, r->err);
+    ck_assert_int_eq(number_of(r->out, "messages_by_owner", "known", "sent"), 101);
+    ck_assert_int_eq(number_of(r->out, "messages_by_owner", "{worker,...}", "sent"), ways[_i].recorded ? -1 : 101);
+    ck_assert_int_eq(number_of(r->out, "messages_by_owner", "labelled:serve/1", "sent"), ways[_i].recorded ? 202 : 101);
+}
+END_TEST
+
 /* ---- spelling */
 
 static const struct {
@@ -232,6 +270,7 @@ Suite *names_suite(void)
     tcase_add_loop_test(live, test_names_are_those_of_the_event, 0, sizeof names_ways / sizeof *names_ways);
     tcase_add_loop_test(live, test_names_are_left_out_on_request, 0, 8);
     tcase_add_loop_test(live, test_names_of_those_that_begin, 0, 2);
+    tcase_add_loop_test(live, test_names_are_labels_where_there_are_some, 0, 3);
     suite_add_tcase(suite, live);
     tcase_add_loop_test(pure, test_names_are_spelled_as_their_language_does, 0, sizeof spellings / sizeof *spellings);
     tcase_add_loop_test(pure, test_names_that_are_typed_are_spelled_the_same, 0, sizeof respellings / sizeof *respellings);

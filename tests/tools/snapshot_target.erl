@@ -19,6 +19,7 @@ main(Idle) ->
     receive held -> ok end,
     register(frozen, spawn(?MODULE, wait, [1])),
     [spawn(?MODULE, wait, [N]) || N <- lists:seq(1, Idle)],
+    spawn(fun() -> put('$process_label', {tagged, 1}), receive never -> ok end end), % as of proc_lib:set_label/1
     proc_lib:start(?MODULE, init, [Main]),
     register(spinner, spawn(fun spin/0)),
     timer:sleep(200),

@@ -362,7 +362,7 @@ START_TEST(test_snapshot_tells_what_a_node_says_of_itself)
     struct snapshot_count count;
     struct rows *rows;
     uint64_t atoms, most;
-    size_t inits = 0, worked = 0;
+    size_t inits = 0, tagged = 0, worked = 0;
     char text[512];
 
     if (!n)
@@ -384,9 +384,12 @@ START_TEST(test_snapshot_tells_what_a_node_says_of_itself)
     ck_assert_uint_eq(find_said(n, "box")->messages, MESSAGES);
     ck_assert(find_row(rows, find_said(n, "sleeper"))->hibernated);
     ck_assert_uint_ge(find_row(rows, find_said(n, "holder"))->binary_words, HELD_WORDS);
-    for (size_t i = 0; i < rows->n; i++)
+    for (size_t i = 0; i < rows->n; i++) {
         inits += !strcmp(owner_of(n, &rows->all[i], text, sizeof text), "snapshot_target:init/1");
+        tagged += !strcmp(text, "{tagged,...}");
+    }
     ck_assert_uint_eq(inits, 1);
+    ck_assert_uint_eq(tagged, 1);
     ck_assert_int_eq(snapshot_atoms(n->snapshot, &atoms, &most), 0);
     ck_assert_uint_eq(atoms, n->atoms);
     ck_assert_uint_eq(most, 1 << 20);

@@ -30,8 +30,8 @@ static bool read_triple(const struct otp_owner *r, uint64_t term, uint64_t eleme
     return true;
 }
 
-/* What proc_lib is to do in the process, as it says in its dictionary: module, function and arity. */
-static bool read_proc_lib_of_ours(struct otp_owner *r, uint64_t process, uint64_t call[3])
+/* The value of an atom in the dictionary of an erlvm's process. */
+static bool read_dict_of_ours(struct otp_owner *r, uint64_t process, uint64_t key, uint64_t *value)
 {
     uint64_t dict, pair[2];
     uint32_t room;
@@ -42,8 +42,9 @@ static bool read_proc_lib_of_ours(struct otp_owner *r, uint64_t process, uint64_
     for (uint32_t i = 0; i < room && i < MAX_PAIRS && r->pairs < ALL_PAIRS; i++, r->pairs++) {
         if (memory_read(r->memory, dict + r->ours->numbers[ERLVM_DICT_PAIRS] + i * sizeof pair, pair, sizeof pair))
             return false;
-        if (pair[0] == r->initial_call)
-            return read_triple(r, pair[1], call) && is_atom(call[0]) && is_atom(call[1]);
+        *value = pair[1];
+        if (pair[0] == key)
+            return true;
     }
     return false;
 }
@@ -55,21 +56,22 @@ struct dict {
     uint64_t n;
 };
 
-static bool read_pair(const struct otp_owner *r, uint64_t term, uint64_t *value)
+static bool read_pair(const struct otp_owner *r, uint64_t term, uint64_t key, uint64_t *value)
 {
     uint64_t tuple[3];
 
     if ((term & 3) != OTP_TAG_BOXED || memory_read(r->memory, term & ~7ull, tuple, sizeof tuple) ||
         tuple[0] != 2 << 6 ||
-        tuple[1] != r->initial_call)
+        tuple[1] != key)
         return false;
     *value = tuple[2];
     return true;
 }
 
-static bool read_proc_lib_of_stock(struct otp_owner *r, uint64_t process, uint64_t call[3])
+/* The same of a stock emulator's. */
+static bool read_dict_of_stock(struct otp_owner *r, uint64_t process, uint64_t key, uint64_t *value)
 {
-    uint64_t at, slot, cell[2], value, index = r->initial_call >> ATOM_SHIFT;
+    uint64_t at, slot, cell[2], index = key >> ATOM_SHIFT;
     struct dict dict;
 
     if (!read_member(r, process, OTP_PROC_DICTIONARY, &at, sizeof at) || !at ||
@@ -84,15 +86,24 @@ static bool read_proc_lib_of_stock(struct otp_owner *r, uint64_t process, uint64
         if (memory_read(r->memory, slot & ~7ull, cell, sizeof cell))
             return false;
         slot = cell[1];
-        if (read_pair(r, cell[0], &value))
-            return read_triple(r, value, call) && is_atom(call[0]) && is_atom(call[1]);
+        if (read_pair(r, cell[0], key, value))
+            return true;
     }
-    return read_pair(r, slot, &value) && read_triple(r, value, call) && is_atom(call[0]) && is_atom(call[1]);
+    return read_pair(r, slot, key, value);
 }
 
+static bool read_dict(struct otp_owner *r, uint64_t process, uint64_t key, uint64_t *value)
+{
+    return r->ours ? read_dict_of_ours(r, process, key, value) : read_dict_of_stock(r, process, key, value);
+}
+
+/* What proc_lib is to do in the process, as it says in its dictionary: module, function and arity. */
 static bool read_proc_lib(struct otp_owner *r, uint64_t process, uint64_t call[3])
 {
-    return r->ours ? read_proc_lib_of_ours(r, process, call) : read_proc_lib_of_stock(r, process, call);
+    uint64_t value;
+
+    return read_dict(r, process, r->initial_call, &value) && read_triple(r, value, call) && is_atom(call[0]) &&
+           is_atom(call[1]);
 }
 
 static uint64_t find_atom(struct names *names, uint32_t vm, const char *text)
@@ -108,7 +119,8 @@ void otp_owner_init(struct otp_owner *r, const struct otp_layout *layout, const 
                             .memory = names_memory(names, layout->vm),
                             .proc_lib = find_atom(names, layout->vm, "proc_lib"),
                             .init_p = find_atom(names, layout->vm, "init_p"),
-                            .initial_call = find_atom(names, layout->vm, "$initial_call")};
+                            .initial_call = find_atom(names, layout->vm, "$initial_call"),
+                            .label = find_atom(names, layout->vm, "$process_label")};
 }
 
 static void read_call(struct otp_owner *r, uint64_t process, struct wire_name *out)
@@ -125,6 +137,32 @@ static void read_call(struct otp_owner *r, uint64_t process, struct wire_name *o
         *out = (struct wire_name){.form = WIRE_MFA, .words = {call[0] >> ATOM_SHIFT, call[1] >> ATOM_SHIFT, call[2]}};
 }
 
+enum { BITS_HEADER = 0x20, BITS_DATA = 16 }; /* as of view_label_at of bpf/view_name.bpf.h */
+
+/* A short binary's text, an atom, or what a tuple begins with if that is one: as views tell a label. */
+static void read_label(struct otp_owner *r, uint64_t process, struct wire_name *out)
+{
+    uint64_t label, words[2] = {0}, holder = WIRE_NO_HOLDER;
+
+    if (r->label >> ATOM_SHIFT == WIRE_NO_ATOM || !read_dict(r, process, r->label, &label))
+        return;
+    if ((label & 3) == OTP_TAG_BOXED && memory_read(r->memory, label & ~7ull, words, sizeof words))
+        return;
+    if (!r->ours && r->layout->release >= 27 && (words[0] & 0x3f) == BITS_HEADER) {
+        size_t bytes = words[1] / 8 < sizeof out->text - 1 ? words[1] / 8 : sizeof out->text - 1;
+
+        if (memory_read(r->memory, (label & ~7ull) + BITS_DATA, out->text, bytes))
+            out->text[0] = '\0';
+        return;
+    }
+    if ((label & 3) == OTP_TAG_BOXED && !(words[0] & 0x3f) && words[0] >> 6) {
+        holder = words[0] >> 6 == 1 ? WIRE_TUPLE_OF_ONE : WIRE_TUPLE_OF_MORE;
+        label = words[1];
+    }
+    if (is_atom(label))
+        *out = (struct wire_name){.form = WIRE_REASON, .words = {WIRE_ATOM, label >> ATOM_SHIFT, holder}};
+}
+
 static void read_registered(struct otp_owner *r, uint64_t process, struct wire_name *out)
 {
     uint64_t name;
@@ -138,9 +176,10 @@ const struct wire_name *otp_owner_read(struct otp_owner *r, uint64_t process, st
     for (int i = 0; i < OTP_OWNER_NAMES; i++)
         out[i] = (struct wire_name){.form = WIRE_TEXT};
     read_call(r, process, &out[OTP_OWNER_CALL]);
+    read_label(r, process, &out[OTP_OWNER_LABEL]);
     read_registered(r, process, &out[OTP_OWNER_REGISTERED]);
     for (int i = OTP_OWNER_NAMES; i-- > 0;)
-        if (out[i].form != WIRE_TEXT)
+        if (out[i].form != WIRE_TEXT || out[i].text[0])
             return &out[i];
     return NULL;
 }

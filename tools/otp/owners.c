@@ -41,7 +41,7 @@ static int tell_process(void *ctx, const struct snapshot_process *process)
     if (process->status == SNAPSHOT_EXITING || !snapshot_names(r->snapshot, process, names))
         return 0;
     for (int i = 0; i < OTP_OWNER_NAMES && !err; i++)
-        if (names[i].form != WIRE_TEXT)
+        if (names[i].form != WIRE_TEXT && i != OTP_OWNER_LABEL) /* nobody tells when one goes, or changes */
             err = tell_name(r, process->id, &names[i]);
     return err;
 }
