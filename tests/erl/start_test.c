@@ -254,9 +254,9 @@ END_TEST
 static const struct {
 	const char *environment, *erts, *line, *release;
 } other_libraries[] = {
-	{ "", "erts-15.2.7", "-noshell -eval 'halt().'", "27" },
-	{ "", "erts-15.2.7", "-quick -s erlang halt", "27" },
-	{ "ERLVM_PARTLY=29", "erts-15.2.7", "-noshell -eval 'halt().'", "27" },
+	{ "", "erts-17.1.1", "-noshell -eval 'halt().'", "29" },
+	{ "", "erts-17.1.1", "-quick -s erlang halt", "29" },
+	{ "ERLVM_PARTLY=27", "erts-17.1.1", "-noshell -eval 'halt().'", "29" },
 	{ "ERLVM_PARTLY=26", "erts-14.2", "-noshell -eval 'halt().'", "26" },
 	{ "", "erts-99.1", "-noshell -eval 'halt().'", "111" },
 };
@@ -277,7 +277,7 @@ START_TEST(test_library_of_another_release_is_refused)
 	n = fread(out, 1, sizeof(out) - 1, pipe);
 	out[n] = 0;
 	ck_assert_int_eq(WEXITSTATUS(pclose(pipe)), 0);
-	snprintf(expected, sizeof(expected), "erlvm: the library in ROOT is of Erlang/OTP %s, and erlvm runs that of 25: name its root with -root or "
+	snprintf(expected, sizeof(expected), "erlvm: the library in ROOT is of Erlang/OTP %s, and erlvm runs that of 25 and 27: name its root with -root or "
 		 "ERLVM_ROOT; try erlvm --help\n1\n", other_libraries[_i].release);
 	ck_assert_str_eq(out, expected);
 }

@@ -11,7 +11,7 @@ if [ ! -d "${OTP27_ROOT:-}" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export ERLVM_ROOT=$OTP27_ROOT ERLVM_PARTLY=27
+export ERLVM_ROOT=$OTP27_ROOT
 if ! "$build/erlvm" -noshell -eval 'case compile:file("tests/lint/library_natives", [{outdir, "'"$work"'"}]) of {ok, _} -> halt(0); _ -> halt(1) end.' ||
 	! "$build/erlvm" -noshell -pa "$work" -s library_natives main >"$work/told" || ! grep -qE '^[0-9]{3,} modules$' "$work/told"; then
 	fail "erlvm does not tell what the library of OTP 27 in $OTP27_ROOT wants"

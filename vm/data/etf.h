@@ -4,6 +4,7 @@
 #ifndef VM_DATA_ETF_H
 #define VM_DATA_ETF_H
 
+#include "base/release.h"
 #include "heap/heap.h"
 #include "heap/refbin.h"
 
@@ -21,6 +22,8 @@ enum {
 /* With the version byte (131) at the start.
  * Owns: the caller gets a binary of exactly size_bytes, one reference. Fails: NULL when too big for memory. */
 struct binary *etf_encode(Term t, unsigned flags);
+/* Those of term_to_binary/1. */
+static inline unsigned etf_default_flags(void) { return release_atoms_as_utf8() ? 0 : ETF_ATOMS_LATIN1; }
 /* The same onto h and in steps, for t that does not move. *result: a binary, a list of them with ETF_IOVEC, or with count_only the size.
  * Takes what it does from *left, a unit a term or byte deflated. Fails: -EAGAIN when there is more to do: *rest, the caller's until
  * etf_encoder_free, goes on, each step as the start; -ENOMEM. */

@@ -141,7 +141,7 @@ Term enif_make_sub_binary(struct nif_env *env, Term t, size_t at, size_t size)
 
 int enif_term_to_binary(struct nif_env *env, Term t, struct nif_binary *b)
 {
-	struct binary *counted = etf_encode(t, ETF_ATOMS_LATIN1);
+	struct binary *counted = etf_encode(t, etf_default_flags());
 
 	(void)env;
 	if (counted == NULL)

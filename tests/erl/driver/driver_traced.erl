@@ -36,11 +36,15 @@
 %% expect: {1,{error,badarg}}
 %% expect: {2,{error,badarg}}
 %% expect: {trace,port,'receive',{me,{call,{0,<<131,104,3,100,0,5,104,101,108,108,111,70,63,248,0,0,0,0,0,0,107,0,2,1,2>>}}}}
+%% expect 27: {trace,port,'receive',{me,{call,{0,<<131,104,3,119,5,104,101,108,108,111,70,63,248,0,0,0,0,0,0,107,0,2,1,2>>}}}}
 %% expect: {trace,port,send,{port,{call,<<131,104,3,100,0,5,104,101,108,108,111,70,63,248,0,0,0,0,0,0,107,0,2,1,2>>}},me}
+%% expect 27: {trace,port,send,{port,{call,<<131,104,3,119,5,104,101,108,108,111,70,63,248,0,0,0,0,0,0,107,0,2,1,2>>}},me}
 %% expect: {trace,port,'receive',{me,{call,{0,{bytes,76}}}}}
 %% expect: {trace,port,send,{port,{call,{bytes,76}}},me}
 %% expect: {trace,port,'receive',{me,{call,{1,<<131,100,0,1,97>>}}}}
+%% expect 27: {trace,port,'receive',{me,{call,{1,<<131,119,1,97>>}}}}
 %% expect: {trace,port,'receive',{me,{call,{2,<<131,100,0,1,97>>}}}}
+%% expect 27: {trace,port,'receive',{me,{call,{2,<<131,119,1,97>>}}}}
 %% expect: taints
 %% expect: [driver_traced]
 -module(driver_traced).

@@ -330,8 +330,6 @@ Term bif_erlang_phash2_2(Process *p, Term *args)
 
 /* ---- external terms */
 
-static unsigned default_flags(void) { return release_atoms_as_utf8() ? 0 : ETF_ATOMS_LATIN1; }
-
 static bool read_encode_option(Term option, unsigned *flags)
 {
 	Term value;
@@ -367,7 +365,7 @@ static bool read_encode_option(Term option, unsigned *flags)
 
 static bool read_encode_options(Term list, unsigned *flags)
 {
-	*flags = default_flags();
+	*flags = etf_default_flags();
 	for (; term_is_cons(list); list = cons_tail(list))
 		if (!read_encode_option(cons_head(list), flags))
 			return false;
@@ -409,7 +407,7 @@ enum encode_result { ENCODE_BINARY, ENCODE_IOVEC, ENCODE_SIZE };
 static Term encode_term(Process *p, const Term *args, unsigned arity, enum encode_result wanted)
 {
 	int64_t had = etf_units(p), left = had;
-	unsigned flags = default_flags();
+	unsigned flags = etf_default_flags();
 	struct etf_encoder *rest;
 	struct encode_steps *s;
 	int status;

@@ -443,7 +443,7 @@ Term bif_erts_internal_port_call_3(Process *p, Term *args)
 	port = get_port(args[0]);
 	if (port == NULL)
 		return am_badarg;
-	b = etf_encode(args[2], ETF_ATOMS_LATIN1); /* as term_to_binary/1 */
+	b = etf_encode(args[2], etf_default_flags());
 	if (b == NULL) {
 		port_unref(port);
 		return am_badarg;
