@@ -76,13 +76,19 @@ Term call_resume(Process *p)
 	return resume(p, arg);
 }
 
-bool call_hibernate_gc(Process *p, Term *x)
+bool call_hibernate_gc(Process *p, Term *x, const struct export *e)
 {
-	p->heap.stop = p->heap.end;
-	p->i = process_start_code;
-	if (!process_hibernate_gc(p, x, 3))
+	bool returns = e->function == am_hibernate && e->arity == 0;
+	unsigned live = returns ? 1 : 3;
+
+	if (returns)
+		x[0] = am_ok;
+	else
+		p->heap.stop = p->heap.end;
+	p->i = returns ? call_return_code() : process_start_code;
+	if (!process_hibernate_gc(p, x, live))
 		return false;
-	call_save_x(p, x, 3);
+	call_save_x(p, x, live);
 	return true;
 }
 

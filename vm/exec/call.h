@@ -72,7 +72,7 @@ static inline bool call_trap_raises(const Process *p)
 /* The result of a native that waited. After an error p->resume_arg is its arguments, or NULL. */
 Term call_resume(Process *p);
 /* Ends erlang:hibernate/3: empties the stack; p->i is where it will wake. _gc. Fails: false when p is killed. */
-bool call_hibernate_gc(Process *p, Term *x);
+bool call_hibernate_gc(Process *p, Term *x, const struct export *e);
 
 /* e has no code: error_handler:undefined_function/3 is called in its place, with e's arguments, which are in x. */
 const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_site *site);

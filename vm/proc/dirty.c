@@ -454,7 +454,7 @@ static void make_stand_in(Process *s, const Process *p)
 	s->initial_module = p->initial_module;
 	s->initial_function = p->initial_function;
 	s->initial_arity = p->initial_arity;
-	s->msg_last = s->msg_save = &s->msg_first;
+	s->msg_last = s->msg_save = s->msg_high = &s->msg_first;
 }
 
 Term dirty_run(Process *p, enum dirty_kind kind, struct dirty_work *w)

@@ -32,8 +32,24 @@ static inline void set_length(Process *p, uint32_t n)
 	__atomic_store_n(&p->msg_length, n, __ATOMIC_RELAXED);
 }
 
+/* Whoever waits in a receive looks at it first. */
+static __attribute__((noinline)) void queue_high(Process *p, struct signal *s)
+{
+	s->next = *p->msg_high;
+	*p->msg_high = s;
+	if (s->next == NULL)
+		p->msg_last = &s->next;
+	p->msg_high = &s->next;
+	p->msg_save = &p->msg_first;
+	set_length(p, p->msg_length + 1);
+}
+
 void signal_queue_own(Process *p, struct signal *s)
 {
+	if (unlikely(s->high)) {
+		queue_high(p, s);
+		return;
+	}
 	s->next = NULL;
 	*p->msg_last = s;
 	p->msg_last = &s->next;
@@ -246,6 +262,24 @@ static void send_local(Process *from, Term to, Term alias, Term message)
 	send_local_watched(from, to, alias, message, true);
 }
 
+void message_send_high(Process *from, Term alias, Term message)
+{
+	Term to = ref_tag(alias);
+	Process *p = process_peek(to);
+	struct signal *s;
+
+	saved_calls_note(from, am_send);
+	if (trace_wants(from, TRACE_SEND))
+		trace_hooks.sent(from, alias, message);
+	if (from->seq_token != NIL)
+		message_count_send(from, alias, message);
+	if (p == NULL)
+		return;
+	s = PROBE_ON(message__send) ? make_measured(from, alias, message) : make_message(from, alias, message, true);
+	s->high = true;
+	send_found(from, p, to, s, true);
+}
+
 void message_send_to(Process *from, Process *to, Term message)
 {
 	if (unlikely(from != NULL && from->seq_token != NIL))
@@ -413,6 +447,15 @@ static void move_markers(struct markers *m, struct signal **from, struct signal 
 			m->all[i].at = to;
 }
 
+/* The same for all places in p's queue but its ends and the peeking position. */
+static inline __attribute__((always_inline)) void move_places(Process *p, struct signal **from, struct signal **to)
+{
+	if (unlikely(p->msg_high == from))
+		p->msg_high = to;
+	if (p->markers != NULL)
+		move_markers(p->markers, from, to);
+}
+
 static void drop_marker(struct markers *m, struct marker *which)
 {
 	struct marker *last = &m->all[--m->count];
@@ -528,8 +571,7 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 	*at = s->next;
 	if (s->next == NULL)
 		p->msg_last = at;
-	if (p->markers != NULL)
-		move_markers(p->markers, &s->next, at);
+	move_places(p, &s->next, at);
 	set_length(p, p->msg_length - 1);
 	if (watched && PROBE_ON(message__receive))
 		probe_message__receive(p, s->token, told_words(s));
@@ -599,8 +641,7 @@ bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key
 		*at = s->next;
 		if (s->next == NULL)
 			p->msg_last = at;
-		if (p->markers != NULL)
-			move_markers(p->markers, &s->next, at);
+		move_places(p, &s->next, at);
 		p->msg_save = &p->msg_first;
 		set_length(p, p->msg_length - 1);
 		p->own_messages -= s->own;
@@ -633,6 +674,7 @@ static struct signal *make_copy(const struct signal *s)
 
 	copy->from = peer_put_id(s->from, &top, &copy->fragment->off_heap);
 	copy->words = s->words;
+	copy->high = s->high;
 	copy->term = copy_term(s->term, &top, &copy->fragment->off_heap);
 	copy->token = copy_term(s->token, &top, &copy->fragment->off_heap);
 	return copy;
@@ -649,8 +691,7 @@ static void replace(Process *p, struct signal **at, struct signal *copy)
 		p->msg_last = &copy->next;
 	if (p->msg_save == &s->next)
 		p->msg_save = &copy->next;
-	if (p->markers != NULL)
-		move_markers(p->markers, &s->next, &copy->next);
+	move_places(p, &s->next, &copy->next);
 	p->own_messages -= s->own;
 	signal_free(s);
 }

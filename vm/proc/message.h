@@ -26,6 +26,7 @@ struct signal {
 	bool joined : 1;     /* stands in its fragment's block, behind the words: freed and adopted with it */
 	bool collects : 1;   /* the task */
 	bool whole : 1;      /* `words` is known to count all of the message: it holds no literals */
+	bool high : 1;       /* has priority; while it is under way: if the receiver gives it one */
 	bool own : 1;        /* the message stands on the receiver's heap, who sent it: a root (Process.own_messages) */
 	uint8_t priority;    /* of a task */
 	uint8_t stamp;       /* enum signal_stamp_state */
@@ -65,6 +66,8 @@ static inline struct signal_stamp *signal_stamp(const struct signal *s) { return
 void message_send(Process *from, Term to, Term message);
 /* To a process already found. Takes: nothing. */
 void message_send_to(Process *from, Process *to, Term message);
+/* To an alias of this node, with priority if its owner gives it one. */
+void message_send_high(Process *from, Term alias, Term message);
 /* from, which has a sequential trace token, is about to send: the token counts it, and who traces tokens hears of it. */
 void message_count_send(Process *from, Term to, Term message);
 /* For rooms without a process (drivers, timers): takes the fragment. from: pid, port or TERM_NONE. */
@@ -130,8 +133,8 @@ struct signal *signal_new_stamped(size_t words);
 /* With a fragment in the same block: used words to be filled at s->fragment->words, and spare ones behind them. */
 struct signal *signal_new_words(enum signal_kind kind, size_t used, size_t spare);
 void signal_free(struct signal *s);
-/* exit(from, to, reason). */
-void signal_exit(Process *from, Term to, Term reason);
+/* exit(from, to, reason). to: an alias of this node, too. high: see struct signal. */
+void signal_exit(Process *from, Term to, Term reason, bool high);
 /* from ends, and is linked to `to`: with its sequential trace token. */
 void signal_link_exit(Process *from, Term to, Term reason);
 /* SIG_LINK_EXIT of others, SIG_DOWN and their like, with a copy of reason; ref TERM_NONE or a local reference. */
@@ -147,7 +150,7 @@ bool signal_send_monitor(Term from, Term to, Term name, Term ref, uint32_t *conn
 /* SIG_LINK_EXIT, SIG_EXIT and SIG_DOWN that came over a connection. token: the sequential trace token, or NIL. */
 void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason,
 			     Term token);
-/* Puts a message at the end of p's own queue. p runs here. Takes: s. */
+/* Puts a message at the end of p's own queue, or before those without priority. p runs here. Takes: s. */
 void signal_queue_own(Process *p, struct signal *s);
 /* What the sender of s must hear when its receiver `to` is gone. Takes: s. */
 void signal_reject(Term to, struct signal *s);

@@ -23,7 +23,7 @@ static void refuse_link(Process *p, Term to, Term reason)
 	signal_send_reason(SIG_LINK_EXIT, to, p->id, TERM_NONE, reason);
 }
 
-bool link_add(Process *p, Term to)
+bool link_add(Process *p, Term to, bool priority)
 {
 	struct peer *n;
 
@@ -32,11 +32,14 @@ bool link_add(Process *p, Term to)
 	if (to == p->id)
 		return true;
 	n = peer_find(&p->links, to);
+	if (n != NULL)
+		n->priority = priority;
 	if (n != NULL && n->unlink_id == 0)
 		return true;
 	if (n == NULL)
 		n = peer_insert(&p->links, PEER_LINK, to, to, TERM_NONE);
 	n->unlink_id = 0;
+	n->priority = priority;
 	if (trace_wants(p, TRACE_SET_ON_LINK | TRACE_SET_ON_FIRST_LINK))
 		trace_hooks.linked(p, to);
 	n->connection = 0;
@@ -70,9 +73,9 @@ void link_drop(Process *p, Term to)
 		peer_remove(&p->links, n);
 }
 
-void link_add_child(Process *p, Process *child)
+void link_add_child(Process *p, Process *child, bool priority)
 {
-	peer_insert(&p->links, PEER_LINK, child->id, child->id, TERM_NONE);
+	peer_insert(&p->links, PEER_LINK, child->id, child->id, TERM_NONE)->priority = priority;
 	peer_insert(&child->links, PEER_LINK, p->id, p->id, TERM_NONE);
 }
 
@@ -88,6 +91,7 @@ static struct peer *insert_monitor(Process *p, Term to, Term name, const struct 
 	n->name = name;
 	n->alias = o->alias;
 	n->port = o->port;
+	n->priority = o->priority;
 	return n;
 }
 
@@ -110,7 +114,7 @@ Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o
 
 	/* One of ourselves never fires: only its alias counts. */
 	if (to == p->id)
-		return o->alias != ALIAS_NONE ? monitor_alias_add(p, o->alias) : heap_ref(&p->heap, 0);
+		return o->alias != ALIAS_NONE ? monitor_alias_add(p, o->alias, o->priority) : heap_ref(&p->heap, 0);
 	n = insert_monitor(p, to, name, o, &ref);
 	foreign = is_of_another_node(to);
 	if ((!foreign && !term_is_local_pid(to) && !term_is_local_port(to)) ||
@@ -192,12 +196,13 @@ void monitor_fired(Process *p, struct peer *n)
 	keep_alias_only(p, n);
 }
 
-Term monitor_alias_add(Process *p, enum peer_alias how)
+Term monitor_alias_add(Process *p, enum peer_alias how, bool priority)
 {
 	Term ref = heap_ref(&p->heap, p->id);
 	struct peer *n = peer_insert(&p->monitors, PEER_ALIAS, ref, TERM_NONE, TERM_NONE);
 
 	n->alias = (uint8_t)how;
+	n->priority = priority;
 	return ref;
 }
 

@@ -5,16 +5,17 @@
 
 #include "proc/message.h"
 
-/* to: a local pid or port. One that is not there sends back an exit signal, noproc, if p traps exits. Fails: false when not. */
-bool link_add(Process *p, Term to);
+/* to: a local pid or port. priority: of the message that its end will be. One that is not there sends back an exit signal, noproc, if p traps exits. Fails: false when not. */
+bool link_add(Process *p, Term to, bool priority);
 void link_drop(Process *p, Term to);
 /* Both ends at once: the child does not run yet. */
-void link_add_child(Process *p, Process *child);
+void link_add_child(Process *p, Process *child, bool priority);
 
 struct monitor_options {
 	Term tag;            /* TERM_NONE: 'DOWN' */
 	uint8_t alias;       /* enum peer_alias */
 	bool port;           /* a port is watched */
+	bool priority;       /* 'DOWN', and what is sent to the alias with priority, goes before others */
 };
 #define MONITOR_OPTIONS_DEFAULT { .tag = TERM_NONE, .alias = ALIAS_NONE }
 
@@ -31,8 +32,8 @@ bool monitor_drop(Process *p, Term ref);
 void monitor_drop_node(Process *p, struct peer *n);
 /* Its 'DOWN' has come. */
 void monitor_fired(Process *p, struct peer *n);
-/* A new alias. GC: none. */
-Term monitor_alias_add(Process *p, enum peer_alias how);
+/* A new alias; priority: what is sent to it so goes before other messages. GC: none. */
+Term monitor_alias_add(Process *p, enum peer_alias how, bool priority);
 bool monitor_alias_drop(Process *p, Term ref);
 
 /* The exit of p: exits to those linked, 'DOWN's to those who watch, demonitors to those watched. */

@@ -42,6 +42,7 @@ struct peer {
 	uint8_t kind;
 	uint8_t alias;
 	bool port;           /* monitor: a port is watched, not a process */
+	bool priority;       /* link, monitor, alias: what comes of it has priority */
 	bool at_node;        /* monitor: by a name at the node that peer names */
 	bool foreign;        /* found by an identifier of another node, or of an earlier life of this one */
 };

@@ -71,7 +71,7 @@ enum exc_kind {
 	EXC_ERROR, EXC_EXIT, EXC_THROW, /* an exception: reason in exc_reason */
 	EXC_TRAP,      /* call trap_export with the arguments in x[0..] */
 	EXC_WAIT,      /* block until proc_unblock, then call resume(p, resume_arg) for the result */
-	EXC_HIBERNATE, /* drop the stack, sleep until a message, then call trap_export with x[0..2] as apply */
+	EXC_HIBERNATE, /* sleep until a message: hibernate/3 without the stack, then apply of x[0..2]; hibernate/0 with it, then return ok */
 	EXC_EXITED,    /* the process has got a fatal signal: run the exit */
 };
 
@@ -121,6 +121,7 @@ struct process {
 	_Atomic uint32_t told_long; /* whose watcher was told that the queue is long: the number of watch_limits; 0: nobody's */
 	uint32_t own_messages; /* of the private queue: those that stand on the heap */
 	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
+	struct signal **msg_high; /* in front of the first message without priority */
 	struct markers *markers; /* receive markers; NULL: never had one */
 
 	struct literal_call *literal_calls; /* see process_copy_literals */

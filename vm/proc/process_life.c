@@ -77,7 +77,7 @@ static void init_queues(Process *p)
 	atomic_store_explicit(&p->told_long, 0, memory_order_relaxed);
 	p->own_messages = 0;
 	p->msg_first = NULL;
-	p->msg_last = p->msg_save = &p->msg_first;
+	p->msg_last = p->msg_save = p->msg_high = &p->msg_first;
 	p->markers = NULL;
 }
 
@@ -140,7 +140,7 @@ static void publish(Process *p, Term id)
 
 Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o, Term *monitor_ref)
 {
-	struct monitor_options monitor = { .tag = o->monitor_tag, .alias = o->alias };
+	struct monitor_options monitor = { .tag = o->monitor_tag, .alias = o->alias, .priority = o->monitor_priority };
 	Term id;
 	Process *p = heap_can_be_had(o->min_heap_words) ? process_take_slot(&id) : NULL;
 
@@ -155,7 +155,7 @@ Term process_spawn(Process *parent, Term module, Term function, Term args, const
 	if (PROBE_ON(copy__object))
 		probe_copy__object(id, copy_size_words(p->x[2]));
 	if (o->link && parent != NULL)
-		link_add_child(parent, p);
+		link_add_child(parent, p, o->link_priority);
 	if (o->monitor && parent != NULL)
 		*monitor_ref = monitor_add_child(parent, p, &monitor);
 	if (unlikely(o->born != NULL))

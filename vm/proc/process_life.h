@@ -10,6 +10,7 @@ struct spawn_options {
 	bool link, monitor;
 	Term monitor_tag;    /* TERM_NONE: 'DOWN' */
 	uint8_t alias;       /* {monitor, [{alias, X}]}: enum peer_alias */
+	bool link_priority, monitor_priority; /* {link, [priority]}, {monitor, [priority]} */
 	uint8_t priority;
 	uint16_t scheduler;  /* bound to it; 0: to none */
 	size_t min_heap_words;

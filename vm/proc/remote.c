@@ -135,6 +135,7 @@ static void settle_monitor(Process *p, struct peer *n, Term ref, Term child, uin
 	bool monitors = n->wishes & REMOTE_WANTS_MONITOR;
 	Term tag = tuple_get(n->tag, 2);
 	uint8_t alias = n->alias;
+	bool priority = n->priority;
 
 	tag = tag == NIL ? TERM_NONE : copy_to_heap(cons_head(tag), &p->heap);
 	peer_remove(&p->monitors, n);
@@ -143,6 +144,7 @@ static void settle_monitor(Process *p, struct peer *n, Term ref, Term child, uin
 	n = peer_insert(&p->monitors, PEER_MONITOR, ref, child, tag);
 	n->name = TERM_NONE;
 	n->alias = alias;
+	n->priority = priority;
 	n->connection = connection;
 }
 

@@ -148,9 +148,18 @@ void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term fr
 	signal_send(to, s);
 }
 
-void signal_exit(Process *from, Term to, Term reason)
+void signal_exit(Process *from, Term to, Term reason, bool high)
 {
-	signal_send_reason(SIG_EXIT, from->id, to, TERM_NONE, reason);
+	Term alias = term_is_local_ref(to) ? to : TERM_NONE;
+	struct signal *s;
+
+	if (alias != TERM_NONE)
+		to = ref_tag(alias);
+	if (PROBE_ON(process__exit_signal) && term_is_local_pid(to))
+		probe_process__exit_signal(from->id, to, reason);
+	s = make_reason_signal(SIG_EXIT, from->id, alias, reason, NIL);
+	s->high = high && alias != TERM_NONE;
+	signal_send(to, s);
 }
 
 void signal_link_exit(Process *from, Term to, Term reason)
@@ -195,6 +204,7 @@ static struct signal *widen(struct signal *s, size_t spare)
 		return s;
 	words = copy_size_words(s->term) + copy_size_words(s->token) + peer_id_words(s->from) + peer_id_words(s->ref);
 	wide = signal_new_words(s->kind, words, spare);
+	wide->high = s->high;
 	top = wide->fragment->words;
 	wide->term = copy_term(s->term, &top, &wide->fragment->off_heap);
 	wide->token = copy_term(s->token, &top, &wide->fragment->off_heap);
@@ -240,6 +250,19 @@ static bool exit_with(Process *p, struct signal *s, Term reason)
 	return false;
 }
 
+/* Is what came to that alias of p still wanted? */
+static bool accept_alias(Process *p, struct signal *s)
+{
+	struct peer *n = peer_find(&p->monitors, s->ref);
+
+	if (n == NULL || n->alias == ALIAS_NONE)
+		return false;
+	s->high &= n->priority;
+	if (n->alias == ALIAS_REPLY)
+		monitor_drop_node(p, n);
+	return true;
+}
+
 static bool handle_exit(Process *p, struct signal *s)
 {
 	bool linked = s->kind == SIG_LINK_EXIT;
@@ -248,6 +271,7 @@ static bool handle_exit(Process *p, struct signal *s)
 		struct peer *n = peer_find(&p->links, s->from);
 		bool active = n != NULL && n->unlink_id == 0;
 
+		s->high = n != NULL && n->priority;
 		if (n != NULL)
 			peer_remove(&p->links, n);
 		if (!active) {
@@ -256,6 +280,9 @@ static bool handle_exit(Process *p, struct signal *s)
 		}
 		if (unlikely(s->token != NIL) && term_is_local_pid(s->from) && trace_hooks.seq_ended != NULL)
 			trace_hooks.seq_ended(p, s->token, heap_tuple(&p->heap, am_EXIT, s->from, s->term));
+	} else if (unlikely(s->ref != TERM_NONE) && !accept_alias(p, s)) {
+		signal_free(s);
+		return true;
 	} else if (s->term == am_kill) {
 		return exit_with(p, s, am_killed);
 	}
@@ -331,6 +358,7 @@ static void handle_down(Process *p, struct signal *s)
 		return;
 	}
 	words = n->words != NULL ? n->words->used_words : 0;
+	s->high = n->priority;
 	s = widen(s, DOWN_SPARE_WORDS + words);
 	parts[0] = n->tag != TERM_NONE ? n->tag : am_DOWN;
 	parts[1] = s->ref;
@@ -431,21 +459,9 @@ static bool handle_node_down(Process *p, struct signal *s)
 	return lose_links(p, connection);
 }
 
-/* Is a message to that alias of p still wanted? */
-static bool accept_alias(Process *p, Term ref)
-{
-	struct peer *n = peer_find(&p->monitors, ref);
-
-	if (n == NULL || n->alias == ALIAS_NONE)
-		return false;
-	if (n->alias == ALIAS_REPLY)
-		monitor_drop_node(p, n);
-	return true;
-}
-
 static inline __attribute__((always_inline)) void handle_message(Process *p, struct signal *s)
 {
-	if (unlikely(s->ref != TERM_NONE) && !accept_alias(p, s->ref))
+	if (unlikely(s->ref != TERM_NONE) && !accept_alias(p, s))
 		signal_free(s);
 	else
 		signal_queue_own(p, s);
@@ -598,17 +614,22 @@ static bool has_link(const Process *p, Term to)
 	return n != NULL && n->unlink_id == 0;
 }
 
+static void tell_message(Process *p, const struct signal *s)
+{
+	if (trace_wants(p, TRACE_RECEIVE))
+		trace_hooks.received(p, s->from, s->term);
+}
+
 /* Messages of the last one handled on stand behind the queue's old end: they are told in their order. */
 static void tell_messages(Process *p, struct signal *const *from)
 {
 	for (const struct signal *s = *from; s != NULL; s = s->next)
-		if (trace_wants(p, TRACE_RECEIVE))
-			trace_hooks.received(p, s->from, s->term);
+		tell_message(p, s);
 }
 
 static bool handle_one_traced(Process *p, struct signal *s)
 {
-	struct signal **end = p->msg_last;
+	struct signal **end = p->msg_last, **high = p->msg_high;
 	enum signal_kind kind = s->kind;
 	bool about_link = kind == SIG_LINK || kind == SIG_UNLINK || kind == SIG_LINK_EXIT;
 	Term from = about_link ? copy_to_heap(s->from, &p->heap) : TERM_NONE; /* s goes */
@@ -621,7 +642,9 @@ static bool handle_one_traced(Process *p, struct signal *s)
 		tell_link(p, am_getting_linked, from);
 	if (kind == SIG_UNLINK && linked)
 		tell_link(p, am_getting_unlinked, from);
-	if (kind != SIG_CALL) /* which queues nothing, but may put copies into the queue (message_copy_literals) */
+	if (kind != SIG_CALL && p->msg_high != high)
+		tell_message(p, *high);
+	else if (kind != SIG_CALL) /* which queues nothing, but may put copies into the queue (message_copy_literals) */
 		tell_messages(p, end);
 	return goes_on;
 }

@@ -48,6 +48,10 @@ bool monitor_opts_read(Term list, struct monitor_options *o)
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		Term t = cons_head(list);
 
+		if (t == am_priority && release_has_priority_messages()) {
+			o->priority = true;
+			continue;
+		}
 		if (!term_is_tuple_of(t, 2))
 			return false;
 		if (tuple_get(t, 1) == am_tag)
@@ -133,7 +137,19 @@ static bool read_monitor(Term value, struct spawn_options *o)
 	o->monitor = true;
 	o->monitor_tag = m.tag;
 	o->alias = m.alias;
+	o->monitor_priority = m.priority;
 	return true;
+}
+
+bool signal_opts_read(Term list, bool *priority)
+{
+	*priority = false;
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		if (cons_head(list) != am_priority)
+			return false;
+		*priority = true;
+	}
+	return list == NIL;
 }
 
 bool heap_size_read(Term value, size_t *words)
@@ -154,6 +170,9 @@ static bool read_pair(Term key, Term value, bool request, struct spawn_request *
 	switch (key) {
 	case am_monitor:
 		return read_monitor(value, o);
+	case am_link:
+		o->link = true;
+		return release_has_priority_messages() && signal_opts_read(value, &o->link_priority);
 	case am_priority:
 		return priority_read(value, &o->priority);
 	case am_fullsweep_after:
@@ -225,7 +244,7 @@ static bool is_own(Term option)
 {
 	Term key = term_is_tuple_of(option, 2) ? tuple_get(option, 1) : NIL;
 
-	return option == am_link || option == am_monitor || key == am_monitor || key == am_reply || key == am_reply_tag;
+	return option == am_link || option == am_monitor || key == am_link || key == am_monitor || key == am_reply || key == am_reply_tag;
 }
 
 bool spawn_opts_read_own(Term list, struct spawn_request *r)

@@ -20,6 +20,8 @@ bool spawn_opts_read(Term list, bool request, struct spawn_request *r);
  * be of a later release. list: proper. Fails: as above. */
 bool spawn_opts_read_own(Term list, struct spawn_request *r);
 bool monitor_opts_read(Term list, struct monitor_options *o);
+/* [priority]: of send, exit, link. Fails: false. */
+bool signal_opts_read(Term list, bool *priority);
 /* What min_heap_size and min_bin_vheap_size may be, and the size that a heap then has. Fails: false. */
 #define HEAP_SIZE_MAX_WORDS ((int64_t)1 << 40)
 bool heap_size_read(Term value, size_t *words);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: sending, names, links, monitors, aliases. */
 #include "proc/spawn_opts.h"
+#include "base/release.h"
 #include "bif/bif.h"
 #include "dist/dist.h"
 #include "io/port.h"
@@ -72,8 +73,13 @@ Term bif_erlang_send_3(Process *p, Term *args)
 {
 	Term list = args[2], port;
 	unsigned flags = 0;
+	bool high = false;
 
 	for (; term_is_cons(list); list = cons_tail(list)) {
+		if (cons_head(list) == am_priority && release_has_priority_messages()) {
+			high = true;
+			continue;
+		}
 		if (cons_head(list) != am_nosuspend && cons_head(list) != am_noconnect)
 			return exc_badarg_cause(p, am_badopt);
 		flags |= cons_head(list) == am_noconnect ? REMOTE_NO_CONNECT : REMOTE_NO_SUSPEND;
@@ -82,6 +88,10 @@ Term bif_erlang_send_3(Process *p, Term *args)
 		return exc_badarg_cause(p, am_badopt);
 	if (is_at_another_node(args[0]))
 		return send_away(p, args, flags);
+	if (high && term_is_local_ref(args[0]) && ref_tag(args[0]) != 0) {
+		message_send_high(p, args[0], args[1]);
+		return am_ok;
+	}
 	port = flags & REMOTE_NO_SUSPEND ? find_port(args[0]) : TERM_NONE;
 	if (port != TERM_NONE)
 		return try_send(p, port, args);
@@ -153,11 +163,25 @@ Term bif_erlang_registered_0(Process *p, Term *args)
 
 /* ---- links */
 
+static Term link_to(Process *p, Term to, bool priority)
+{
+	if (!term_is_pid(to) && !term_is_local_port(to))
+		return exc_badarg(p);
+	return link_add(p, to, priority) ? exc_return_suspended(p, am_true) : exc_error(p, am_noproc);
+}
+
 Term bif_erlang_link_1(Process *p, Term *args)
 {
-	if (!term_is_pid(args[0]) && !term_is_local_port(args[0]))
-		return exc_badarg(p);
-	return link_add(p, args[0]) ? exc_return_suspended(p, am_true) : exc_error(p, am_noproc);
+	return link_to(p, args[0], false);
+}
+
+Term bif_erlang_link_2(Process *p, Term *args)
+{
+	bool priority;
+
+	if (!signal_opts_read(args[1], &priority))
+		return exc_badarg_cause(p, am_badopt);
+	return link_to(p, args[0], priority);
 }
 
 Term bif_erlang_unlink_1(Process *p, Term *args)
@@ -284,16 +308,19 @@ Term bif_erlang_alias_1(Process *p, Term *args)
 {
 	enum peer_alias how = ALIAS_EXPLICIT;
 	Term list = args[0];
+	bool priority = false;
 
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		if (cons_head(list) == am_explicit_unalias)
 			how = ALIAS_EXPLICIT;
 		else if (cons_head(list) == am_reply)
 			how = ALIAS_REPLY;
+		else if (cons_head(list) == am_priority && release_has_priority_messages())
+			priority = true;
 		else
 			return exc_badarg(p);
 	}
-	return list == NIL ? monitor_alias_add(p, how) : exc_badarg(p);
+	return list == NIL ? monitor_alias_add(p, how, priority) : exc_badarg(p);
 }
 
 Term bif_erlang_unalias_1(Process *p, Term *args)

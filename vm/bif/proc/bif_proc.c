@@ -119,24 +119,66 @@ Term bif_erlang_raise_3(Process *p, Term *args)
 	return exc_raise(p, args[0], args[1], complete_trace(&p->heap, args[2]));
 }
 
-Term bif_erlang_exit_2(Process *p, Term *args)
+/* To an alias. One of another node is told nothing: OTP has an operation of its own for that. */
+static Term exit_alias(Process *p, Term alias, Term reason, bool high)
 {
-	if (term_is_local_pid(args[0]) || term_is_local_port(args[0])) {
-		signal_exit(p, args[0], args[1]);
+	if (!release_has_priority_messages())
+		return exc_badarg(p);
+	if (!term_is_local_ref(alias) || ref_tag(alias) == 0)
+		return am_true;
+	signal_exit(p, alias, reason, high);
+	return ref_tag(alias) != p->id || signal_handle_now(p) ? am_true : TERM_NONE;
+}
+
+static Term send_exit(Process *p, Term to, Term reason, bool high)
+{
+	if (term_is_local_pid(to) || term_is_local_port(to)) {
+		signal_exit(p, to, reason, false);
 		/* What we do to ourselves is done when this returns. */
-		if (args[0] == p->id && !signal_handle_now(p))
+		if (to == p->id && !signal_handle_now(p))
 			return TERM_NONE;
 		return am_true;
 	}
-	if (!term_is_pid(args[0]))
-		return term_is_port(args[0]) ? am_true : exc_badarg(p);
-	signal_exit(p, args[0], args[1]);
+	if (term_is_ref(to))
+		return exit_alias(p, to, reason, high);
+	if (!term_is_pid(to))
+		return term_is_port(to) ? am_true : exc_badarg(p);
+	signal_exit(p, to, reason, false);
 	return exc_return_suspended(p, am_true);
+}
+
+Term bif_erlang_exit_2(Process *p, Term *args)
+{
+	return send_exit(p, args[0], args[1], false);
+}
+
+Term bif_erlang_exit_3(Process *p, Term *args)
+{
+	bool high;
+
+	if (!signal_opts_read(args[2], &high))
+		return exc_badarg_cause(p, am_badopt);
+	return send_exit(p, args[0], args[1], high);
+}
+
+/* normal to oneself ends nobody who does not trap exits, other than by exit/2. */
+static bool is_nothing(const Process *p, const Term *args)
+{
+	return release_exit_signal_spares() && args[0] == p->id && args[1] == am_normal && !(p->flags & PF_TRAP_EXIT);
 }
 
 Term bif_erlang_exit_signal_2(Process *p, Term *args)
 {
-	return bif_erlang_exit_2(p, args);
+	return is_nothing(p, args) ? am_true : send_exit(p, args[0], args[1], false);
+}
+
+Term bif_erlang_exit_signal_3(Process *p, Term *args)
+{
+	bool high;
+
+	if (!signal_opts_read(args[2], &high))
+		return exc_badarg_cause(p, am_badopt);
+	return is_nothing(p, args) ? am_true : send_exit(p, args[0], args[1], high);
 }
 
 /* ---- processes of the VM itself */
@@ -235,6 +277,14 @@ Term bif_erlang_hibernate_3(Process *p, Term *args)
 	for (Term rest = args[2]; term_is_cons(rest); rest = cons_tail(rest))
 		if (++count > HIBERNATE_ARGS_MAX)
 			return exc_system_limit(p);
+	p->exc_kind = EXC_HIBERNATE;
+	return TERM_NONE;
+}
+
+/* With the stack as it is: returns ok once there is a message. */
+Term bif_erlang_hibernate_0(Process *p, Term *args)
+{
+	(void)args;
 	p->exc_kind = EXC_HIBERNATE;
 	return TERM_NONE;
 }

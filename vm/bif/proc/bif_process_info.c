@@ -343,6 +343,20 @@ static Term info_trap_exit(Process *p, struct heap *h)
 	(void)h;
 	return term_from_bool(p->flags & PF_TRAP_EXIT);
 }
+static void see_priority(const struct peer *n, void *arg)
+{
+	*(bool *)arg |= n->priority && n->kind != PEER_WATCHER;
+}
+/* May a message to it have priority? */
+static Term info_priority_messages(Process *p, struct heap *h)
+{
+	bool may = false;
+
+	(void)h;
+	peer_each(&p->links, see_priority, &may);
+	peer_each(&p->monitors, see_priority, &may);
+	return term_from_bool(may);
+}
 static Term info_error_handler(Process *p, struct heap *h)
 {
 	(void)h;
@@ -543,8 +557,8 @@ static Term info_last_calls(Process *p, struct heap *h)
 
 /* ---- the items. DEFAULT: in process_info/1, in this order. OWN: the value holds terms of the process's own heap.
  * LONG: it may be as long as the heap or the tables are; DEEP: it takes as long as the stack is. COSTS: a reduction of who
- * is asked, as OTP has the process itself answer. SINCE_27: there is none in earlier releases. */
-enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4, DEEP = 8, COSTS = 16, SINCE_27 = 32 };
+ * is asked, as OTP has the process itself answer. SINCE_27, SINCE_28: there is none in earlier releases. */
+enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4, DEEP = 8, COSTS = 16, SINCE_27 = 32, SINCE_28 = 64 };
 
 static const struct item {
 	Term name;
@@ -590,11 +604,12 @@ static const struct item {
 	{ am_last_calls, info_last_calls, PLAIN },
 	{ am_async_dist, info_async_dist, PLAIN },
 	{ am_label, info_label, OWN | LONG | COSTS | SINCE_27 },
+	{ am_priority_messages, info_priority_messages, COSTS | SINCE_28 },
 };
 
 static bool is_there(const struct item *item)
 {
-	return !(item->kind & SINCE_27) || release_is_from(27);
+	return release_is_from(item->kind & SINCE_28 ? 28 : item->kind & SINCE_27 ? 27 : 0);
 }
 
 /* {dictionary, Key} */
