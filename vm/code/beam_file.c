@@ -715,6 +715,7 @@ static bool parse_chunks(struct beam_parse *p, const uint8_t *bytes, size_t n)
 	if (!has_chunks(p, &c))
 		return false;
 	compute_md5(&c, f->md5);
+	f->has_debug_info = c.debug.at != NULL;
 	f->attributes = copy_bytes(p, &c.attributes, &f->attributes_bytes);
 	f->compile = copy_bytes(p, &c.compile, &f->compile_bytes);
 	return parse_atoms(p, &c.atoms, c.latin1) && parse_strings(p, &c.strings) && parse_imports(p, &c.imports) &&

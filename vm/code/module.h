@@ -44,6 +44,7 @@ struct code_instance {
 	uint32_t lambda_count;
 	uint8_t *attributes, *compile; /* external terms */
 	size_t attributes_bytes, compile_bytes;
+	bool has_debug_info; /* the file has that of a debugger */
 	uint32_t on_load_label;
 	bool *declared_nifs; /* E: by function, whether it may be native; mem_alloc; NULL: all may */
 	struct nif_library *nif; /* NULL: none */

@@ -240,11 +240,18 @@ static bool has_value(Term key, Term value)
 	return before != TERM_NONE && term_same(before, value);
 }
 
+static Term wait_for_room(Process *p, Term function, const Term *args)
+{
+	if (literal_released_words() == 0)
+		return exc_system_limit(p);
+	return bif_literal_wait(p, export_get(am_persistent_term, function, 2), 2, args);
+}
+
 /* made: by make_pair, which says ok. Takes: what is in made. */
 static Term put_pair(Process *p, const Term *args, const struct pair *made, bool ok)
 {
 	if (!ok)
-		return literal_released_words() > 0 ? bif_literal_wait(p, export_get(am_persistent_term, am_put, 2), 2, args) : exc_system_limit(p);
+		return wait_for_room(p, am_put, args);
 	process_bump(p, REDUCTIONS_A_PUT + (int)(made->words / WORDS_PUT_A_REDUCTION));
 	bif_literal_collect(enter(made));
 	return am_ok;
@@ -266,6 +273,45 @@ Term bif_persistent_term_put_2(Process *p, Term *args)
 	if (bif_literal_is_behind())
 		return put_pair(p, args, NULL, false);
 	return exc_run_lent(p, put_at_once, args);
+}
+
+/* Enters what has no value yet. Fails: false: there is one. Takes, when true: what is in made. */
+static bool enter_new(const struct pair *made)
+{
+	uint64_t hash = hash_internal(made->key);
+	bool is_new;
+	Link *at;
+
+	begin_change();
+	at = find_entry(made->key, hash);
+	is_new = atomic_load(at) == NULL;
+	if (is_new)
+		add_entry(at, hash, made);
+	end_change();
+	return is_new;
+}
+
+static Term put_new_at_once(Process *p, Term *args)
+{
+	Term before = get_value(args[0]);
+	struct pair made;
+
+	for (; before == TERM_NONE; before = get_value(args[0])) {
+		if (bif_literal_is_behind() || !make_pair(args[0], args[1], &made))
+			return wait_for_room(p, am_put_new, args);
+		process_bump(p, REDUCTIONS_A_PUT + (int)(made.words / WORDS_PUT_A_REDUCTION));
+		if (enter_new(&made))
+			return am_ok;
+		literal_free(made.area);
+	}
+	return term_same(before, args[1]) ? am_ok : exc_badarg(p);
+}
+
+Term bif_persistent_term_put_new_2(Process *p, Term *args)
+{
+	if (copy_is_longer(args[0], EXC_WORDS_AT_ONCE) || copy_is_longer(args[1], EXC_WORDS_AT_ONCE))
+		return bif_literal_is_behind() ? wait_for_room(p, am_put_new, args) : exc_run_lent(p, put_new_at_once, args);
+	return put_new_at_once(p, args);
 }
 
 Term bif_persistent_term_get_1(Process *p, Term *args)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Module re. A compiled pattern is {re_pattern, Groups, Unicode, CrLf, Bytes}, see data/regex_cache.h. What the stock re.erl does
  * itself (global runs, Unicode text in lists) is handed to it, as OTP's own emulator does. */
+#include <zlib.h>
+
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/release.h"
 #include "bif/bif.h"
 #include "code/export.h"
 #include "data/iolist.h"
@@ -24,7 +27,7 @@ struct options {
 	size_t offset;
 	Term capture, capture_type; /* TERM_NONE without */
 	bool only_compile, only_run; /* options of one kind alone were seen */
-	bool unicode, global, report_errors;
+	bool unicode, global, report_errors, exported;
 	unsigned newline_bits, bsr_bits; /* of the options for lines, as PCRE 8 counts them */
 };
 
@@ -54,6 +57,7 @@ static const struct {
 	{ am_ucp, 'c', PCRE2_UCP, 0 },
 	{ am_never_utf, 'c', PCRE2_NEVER_UTF, 0 },
 	{ am_unicode, 'c', PCRE2_UTF, 0 },
+	{ am_export, 'c', 0, 0 },
 	{ am_bsr_anycrlf, 'b', 0, 0 },
 	{ am_bsr_unicode, 'b', 0, 0 },
 };
@@ -64,8 +68,9 @@ static bool set_simple(struct options *o, Term name)
 
 	for (i = 0; i < n && simple_options[i].name != name; i++)
 		;
-	if (i == n)
+	if (i == n || (name == am_export && !release_exports_patterns()))
 		return false;
+	o->exported |= name == am_export;
 	o->compile.flags |= simple_options[i].compile;
 	o->run |= simple_options[i].run;
 	o->only_compile |= simple_options[i].only == 'c';
@@ -232,6 +237,40 @@ static bool is_long_pattern(Term text)
 	return term_is_bitstring(text) ? binary_size_bytes(text) > COMPILED_AT_ONCE : iolist_size(text, &n) == IOLIST_OK && n > COMPILED_AT_ONCE;
 }
 
+/* {re_exported_pattern, Head, Text, Options, Compiled}: any node makes a pattern of it, by re:import/1. The head is OTP's: a name, the checksum
+ * of what is compiled, a version, and whether it is of Unicode. By another version than its own OTP compiles the text again. */
+enum { EXPORT_HEAD_BYTES = 14, EXPORT_VERSION = 0 };
+static const uint8_t export_name[8] = "re-PCRE2";
+
+static void put_export_head(uint8_t *head, Term compiled, bool unicode)
+{
+	uint8_t *scratch;
+	size_t n;
+	const uint8_t *bytes = binary_bytes(compiled, &n, &scratch);
+	uint32_t sum = __builtin_bswap32((uint32_t)crc32_z(0, bytes, n));
+
+	memcpy(head, export_name, sizeof(export_name));
+	memcpy(head + sizeof(export_name), &sum, sizeof(sum));
+	head[EXPORT_HEAD_BYTES - 2] = EXPORT_VERSION;
+	head[EXPORT_HEAD_BYTES - 1] = unicode;
+	mem_free(scratch);
+}
+
+static Term put_exported(Process *p, Term *args, Term pattern, bool unicode)
+{
+	Term compiled = tuple_get(pattern, 5), text;
+	uint8_t head[EXPORT_HEAD_BYTES];
+	struct source source;
+
+	if (!read_source(&source, args[0]))
+		return exc_badarg(p);
+	put_export_head(head, compiled, unicode);
+	text = binary_put(&p->heap, source.bytes, source.n);
+	mem_free(source.scratch);
+	return heap_tuple(&p->heap, am_re_exported_pattern, binary_put(&p->heap, head, sizeof(head)), text, args[1], compiled);
+}
+
+/* What re:compile/2 gives, or, of what was exported, the pattern alone. */
 static Term compile_whole(Process *p, Term *args)
 {
 	const struct regex *regex;
@@ -243,7 +282,50 @@ static Term compile_whole(Process *p, Term *args)
 	pattern = regex != NULL ? put_pattern(p, regex, o.unicode) : TERM_NONE;
 	if (regex == NULL)
 		return failure;
+	if (pattern != TERM_NONE && o.exported)
+		pattern = put_exported(p, args, pattern, o.unicode);
 	return pattern != TERM_NONE ? heap_tuple(&p->heap, am_ok, pattern) : TERM_NONE;
+}
+
+static Term import_whole(Process *p, Term *args)
+{
+	struct options o;
+	const struct regex *regex;
+	Term failure;
+
+	get_options(&o, tuple_get(args[0], 4));
+	regex = compile_text(p, tuple_get(args[0], 3), &o, false, &failure);
+	if (regex != NULL)
+		return put_pattern(p, regex, o.unicode);
+	return p->exc_kind != EXC_NONE ? TERM_NONE : exc_badarg(p);
+}
+
+/* Is it that of what is compiled, of whatever version? */
+static bool is_export_head(Term head, Term compiled, bool unicode)
+{
+	uint8_t wanted[EXPORT_HEAD_BYTES], *scratch;
+	const uint8_t *bytes;
+	bool is;
+	size_t n;
+
+	if (!term_is_binary(head) || !term_is_binary(compiled))
+		return false;
+	put_export_head(wanted, compiled, unicode);
+	bytes = binary_bytes(head, &n, &scratch);
+	is = n == sizeof(wanted) && memcmp(bytes, wanted, n - 2) == 0 && bytes[n - 1] == unicode;
+	mem_free(scratch);
+	return is;
+}
+
+Term bif_re_import_1(Process *p, Term *args)
+{
+	struct options o;
+	Term t = args[0];
+
+	if (!term_is_tuple_of(t, 5) || tuple_get(t, 1) != am_re_exported_pattern || !term_is_binary(tuple_get(t, 3)) ||
+	    !get_options(&o, tuple_get(t, 4)) || o.only_run || !is_export_head(tuple_get(t, 2), tuple_get(t, 5), o.unicode))
+		return exc_badarg(p);
+	return is_long_pattern(tuple_get(t, 3)) ? exc_run_lent(p, import_whole, args) : import_whole(p, args);
 }
 
 Term bif_re_compile_2(Process *p, Term *args)

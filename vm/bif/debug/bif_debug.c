@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: what erts_debug tells of terms as they stand in memory, with shared parts counted and copied once. */
 #include "bif/bif.h"
+#include "data/binary.h"
+#include "data/bitcopy.h"
 #include "data/map_trie.h"
 #include "heap/copy_shared.h"
 #include "proc/await.h"
@@ -31,6 +33,31 @@ Term bif_erts_debug_copy_shared_2(Process *p, Term *args)
 	copy = shared_objects_find(s, args[0]);
 	shared_objects_free(s);
 	return copy;
+}
+
+/* The same bits, the first of them so many bits behind the beginning of a byte. */
+Term bif_erts_debug_unaligned_bitstring_2(Process *p, Term *args)
+{
+	struct bits_view v;
+	struct subbin *s;
+	uint8_t *bytes;
+	Term whole;
+	int64_t offset = term_is_small(args[1]) ? small_value(args[1]) : 0;
+
+	if (!term_is_bitstring(args[0]) || offset < 1 || offset > 7)
+		return exc_badarg(p);
+	v = binary_view(args[0]);
+	if (v.size == 0)
+		return args[0];
+	whole = binary_alloc(&p->heap, (v.size + (uint64_t)offset + 7) / 8, &bytes);
+	if (whole == TERM_NONE)
+		return exc_system_limit(p);
+	memset(bytes, 0, (v.size + (uint64_t)offset + 7) / 8);
+	bitcopy_copy(bytes, (uint64_t)offset, v.base, v.offset, v.size);
+	s = (struct subbin *)heap_alloc(&p->heap, SUBBIN_WORDS);
+	*s = (struct subbin){ .header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN), .size_bytes = v.size / 8, .bit_size = v.size & 7,
+			      .bit_offset = (uint8_t)offset, .original = whole };
+	return term_from_boxed((Term *)s);
 }
 
 /* ---- tries of large maps */
