@@ -60,12 +60,12 @@ static void set_label(int64_t label)
 
 static void act_link(void)
 {
-	link_add(world.self, world.pid);
+	link_add(world.self, world.pid, false);
 }
 
 static void act_unlink(void)
 {
-	link_add(world.self, world.pid);
+	link_add(world.self, world.pid, false);
 	link_drop(world.self, world.pid);
 }
 
@@ -95,7 +95,7 @@ static void act_down(void)
 
 static void act_exit(void)
 {
-	signal_exit(world.self, world.pid, am_kill);
+	signal_exit(world.self, world.pid, am_kill, false);
 }
 
 static void act_link_exit(void)

@@ -161,7 +161,7 @@ START_TEST(test_message_send_to_a_reply_alias_counts_once)
 
 	a = fake_process();
 	b = fake_process();
-	alias = monitor_alias_add(b, ALIAS_REPLY);
+	alias = monitor_alias_add(b, ALIAS_REPLY, false);
 	message_send(a, alias, SMALL(1));
 	message_send(a, alias, SMALL(2));
 	ck_assert(fake_receive(b) == SMALL(1));
@@ -176,7 +176,7 @@ START_TEST(test_message_send_to_a_dropped_alias)
 
 	a = fake_process();
 	b = fake_process();
-	alias = monitor_alias_add(b, ALIAS_EXPLICIT);
+	alias = monitor_alias_add(b, ALIAS_EXPLICIT, false);
 	message_send(a, alias, SMALL(1));
 	message_send(a, alias, SMALL(2));
 	ck_assert(fake_receive(b) == SMALL(1));

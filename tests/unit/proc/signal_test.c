@@ -15,7 +15,7 @@ START_TEST(test_link_exit_reaches_the_other_end)
 {
 	Process *a = fake_process(), *b = fake_process();
 
-	link_add(a, b->id);
+	link_add(a, b->id, false);
 	ck_assert(signal_handle(b));
 	ck_assert(peer_find(&b->links, a->id) != NULL);
 	process_exit(b, am_error);
@@ -30,7 +30,7 @@ START_TEST(test_link_exit_normal_is_ignored)
 	Process *a = fake_process(), *b = fake_process();
 	Term id = b->id;
 
-	link_add(a, id);
+	link_add(a, id, false);
 	signal_handle(b);
 	process_exit(b, am_normal);
 	ck_assert(signal_handle(a));
@@ -44,7 +44,7 @@ START_TEST(test_link_exit_trapped)
 	Term id = b->id;
 
 	a->flags |= PF_TRAP_EXIT;
-	link_add(a, id);
+	link_add(a, id, false);
 	signal_handle(b);
 	process_exit(b, am_kill);
 	ck_assert(is_exit_message(fake_receive(a), id, am_kill));
@@ -58,7 +58,7 @@ START_TEST(test_link_to_the_dead)
 
 	a->flags |= PF_TRAP_EXIT;
 	process_exit(b, am_normal);
-	link_add(a, id);
+	link_add(a, id, false);
 	ck_assert(is_exit_message(fake_receive(a), id, am_noproc));
 	ck_assert(peer_find(&a->links, id) == NULL);
 }
@@ -69,7 +69,7 @@ START_TEST(test_unlink_drops_an_exit_on_its_way)
 	Process *a = fake_process(), *b = fake_process();
 	Term id = b->id;
 
-	link_add(a, b->id);
+	link_add(a, b->id, false);
 	signal_handle(b);
 	process_exit(b, am_error);
 	link_drop(a, id);
@@ -81,7 +81,7 @@ START_TEST(test_unlink_is_acknowledged)
 {
 	Process *a = fake_process(), *b = fake_process();
 
-	link_add(a, b->id);
+	link_add(a, b->id, false);
 	link_drop(a, b->id);
 	ck_assert(peer_find(&a->links, b->id)->unlink_id != 0);
 	signal_handle(b);
@@ -95,9 +95,9 @@ START_TEST(test_unlink_then_link_again)
 {
 	Process *a = fake_process(), *b = fake_process();
 
-	link_add(a, b->id);
+	link_add(a, b->id, false);
 	link_drop(a, b->id);
-	link_add(a, b->id);
+	link_add(a, b->id, false);
 	signal_handle(b);
 	signal_handle(a);
 	ck_assert(peer_find(&a->links, b->id) != NULL);
@@ -111,7 +111,7 @@ START_TEST(test_exit_kill_is_not_trapped)
 	Process *a = fake_process(), *b = fake_process();
 
 	b->flags |= PF_TRAP_EXIT;
-	signal_exit(a, b->id, am_kill);
+	signal_exit(a, b->id, am_kill, false);
 	ck_assert(!signal_handle(b));
 	ck_assert(b->exc_reason == am_killed);
 }
@@ -121,9 +121,9 @@ START_TEST(test_exit_normal_from_another_and_from_itself)
 {
 	Process *a = fake_process(), *b = fake_process();
 
-	signal_exit(a, b->id, am_normal);
+	signal_exit(a, b->id, am_normal, false);
 	ck_assert(signal_handle(b));
-	signal_exit(b, b->id, am_normal);
+	signal_exit(b, b->id, am_normal, false);
 	ck_assert(!signal_handle(b));
 	ck_assert(b->exc_reason == am_normal);
 }
@@ -138,7 +138,7 @@ START_TEST(test_exit_with_a_large_reason)
 	b = fake_process();
 	b->flags |= PF_TRAP_EXIT;
 	reason = heap_tuple(&a->heap, am_error, heap_list_bytes(&a->heap, "why", 3, NIL));
-	signal_exit(a, b->id, reason);
+	signal_exit(a, b->id, reason, false);
 	got = fake_receive(b);
 	ck_assert(term_is_tuple_of(got, 3));
 	ck_assert(term_same(tuple_get(got, 3), reason));
@@ -266,7 +266,7 @@ START_TEST(test_messages_before_an_exit_are_kept_in_order)
 
 	b->flags |= PF_TRAP_EXIT;
 	message_send(a, b->id, SMALL(1));
-	signal_exit(a, b->id, am_error);
+	signal_exit(a, b->id, am_error, false);
 	message_send(a, b->id, SMALL(2));
 	ck_assert(fake_receive(b) == SMALL(1));
 	ck_assert(is_exit_message(fake_receive(b), a->id, am_error));
@@ -328,8 +328,8 @@ START_TEST(test_link_to_another_node_outlives_the_term)
 	a->flags |= PF_TRAP_EXIT;
 	heap_init(&h, 233);
 	to = foreign_id(&h, SUB_XPID, 3, 1);
-	ck_assert(link_add(a, to));
-	ck_assert(link_add(a, to));
+	ck_assert(link_add(a, to, false));
+	ck_assert(link_add(a, to, false));
 	heap_free(&h);
 	to = foreign_id(&a->heap, SUB_XPID, 3, 1);
 	ck_assert(peer_find(&a->links, to) != NULL);
