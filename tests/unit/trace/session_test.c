@@ -75,7 +75,7 @@ static void wait_for_end_of(int64_t number)
 
 START_TEST(test_session_is_found_by_either_reference)
 {
-	struct held a, b;
+	static struct held a, b;
 	struct heap *h = unit_heap();
 	struct trace_session *s = make(&a, am_ok, NIL);
 
@@ -97,8 +97,8 @@ END_TEST
 START_TEST(test_session_ends_with_its_last_reference)
 {
 	Process *cleaner = fake_process();
-	struct held a;
-	int64_t number = make(&a, am_ok, NIL)->number;
+	static struct held first, a;
+	int64_t number = make(&first, am_ok, NIL)->number;
 	Term weak = trace_session_put(unit_heap(), make(&a, am_ok, NIL));
 
 	trace_session_set_cleaner(cleaner->id);
@@ -119,7 +119,7 @@ END_TEST
 START_TEST(test_session_that_is_destroyed_is_over_once)
 {
 	Process *cleaner = fake_process();
-	struct held a;
+	static struct held a;
 	struct trace_session *s = make(&a, am_ok, NIL);
 	int64_t number = s->number;
 
@@ -141,7 +141,7 @@ END_TEST
 START_TEST(test_process_has_the_flags_of_all_its_sessions)
 {
 	Process *p = fake_process(), *tracer = fake_process();
-	struct held a, b;
+	static struct held a, b;
 	struct trace_session *s = make(&a, am_ok, tracer->id), *other = make(&b, am_error, tracer->id);
 
 	traced_set(p, traced_get(p, s), TRACE_SEND | TRACE_CALL, tracer->id);
@@ -168,7 +168,7 @@ END_TEST
 START_TEST(test_session_is_there_as_long_as_somebody_has_something_of_it)
 {
 	Process *p = fake_process(), *tracer = fake_process();
-	struct held a;
+	static struct held a;
 	struct trace_session *s = make(&a, am_ok, NIL);
 	int64_t number = s->number;
 
@@ -206,7 +206,7 @@ static int64_t words_of_only(struct measures *m, int64_t count)
 START_TEST(test_measure_counts_words_where_they_were_made)
 {
 	struct measures outer = { 0 }, inner = { 0 };
-	struct held a;
+	static struct held a;
 	struct traced *t;
 	Process *p = tracee(&a, &t);
 	uint32_t before;
@@ -243,7 +243,7 @@ START_TEST(test_measure_keeps_a_row_for_each_process)
 {
 	enum { MANY = 500 };
 	struct measures m = { 0 };
-	struct held a;
+	static struct held a;
 	struct traced *t;
 	Process *p = tracee(&a, &t);
 	Term id = p->id;
