@@ -4,12 +4,16 @@
 #define TESTS_UNIT_UNIT_H
 
 #include <check.h>
+#include <time.h>
 
 #include "heap/heap.h"
 #include "term/atom.h"
 
 /* Inits base, atoms, literals and nodes; safe to call in every test (libcheck forks each). */
 void unit_init(void);
+/* For a test that waits for another thread: asleep, as one that asks without a rest takes the processor from whom it
+ * waits for. */
+static inline void unit_pause(void) { nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL); }
 /* A scratch heap of 1,000,000 words. Owns: the harness. */
 struct heap *unit_heap(void);
 

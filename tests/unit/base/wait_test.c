@@ -77,13 +77,13 @@ START_TEST(test_threads_are_told_while_they_live)
 	ck_assert_uint_eq(count_waiters(), 0);
 	ck_assert_int_eq(thread_start("a_waiter", wait_here, NULL), 0);
 	while (count_waiters() != 1)
-		thread_yield();
+		unit_pause();
 	lock_acquire(&seen.lock);
 	seen.may_end = true;
 	lock_release(&seen.lock);
 	cond_broadcast(&seen.cond);
 	while (count_waiters() != 0)
-		thread_yield();
+		unit_pause();
 }
 END_TEST
 
@@ -101,7 +101,7 @@ static void begin_another(const char *text, void *arg)
 	(void)text;
 	ck_assert_int_eq(thread_start("another", end_at_once, &ran), 0);
 	while (!atomic_load(&ran))
-		thread_yield();
+		unit_pause();
 	*(unsigned *)arg += 1;
 }
 

@@ -20,7 +20,7 @@ static void meet(int how_many)
 {
 	atomic_fetch_add(&meeting.arrived, 1);
 	while (atomic_load(&meeting.arrived) < how_many)
-		thread_yield();
+		unit_pause();
 }
 
 /* A pattern that takes milliseconds: each of the letters that mean nothing behind a backslash is another pass over it
@@ -68,7 +68,7 @@ START_TEST(test_regex_obtain_by_two_threads_keeps_one)
 		meet(4 * round + 2);
 		meeting.got[0] = obtain(round);
 		while (atomic_load(&meeting.arrived) < 4 * round + 3) /* the other's has come: it waits for us */
-			thread_yield();
+			unit_pause();
 		ck_assert_ptr_nonnull(meeting.got[0]);
 		ck_assert_ptr_eq(meeting.got[0], meeting.got[1]);
 		ck_assert(obtain(round) == meeting.got[0]);

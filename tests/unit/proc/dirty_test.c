@@ -36,7 +36,7 @@ static Term make_list(Process *stand_in, struct dirty_work *w)
 	for (uint64_t i = 0; i < MADE; i++)
 		list = heap_cons(&stand_in->heap, SMALL(i), list);
 	while (!atomic_load(&seen.may_end))
-		thread_yield();
+		unit_pause();
 	atomic_fetch_sub(&seen.inside, 1);
 	return list;
 }

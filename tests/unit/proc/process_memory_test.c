@@ -105,7 +105,7 @@ static void await_finds(unsigned more)
 	unsigned from = atomic_load(&stale.finds);
 
 	while (atomic_load(&stale.finds) - from < more)
-		thread_yield();
+		unit_pause();
 }
 
 START_TEST(test_process_memory_is_looked_at_while_it_goes)
@@ -126,7 +126,7 @@ START_TEST(test_process_memory_is_looked_at_while_it_goes)
 	}
 	atomic_store(&stale.end, true);
 	while (atomic_load(&stale.ended) < FINDERS)
-		thread_yield();
+		unit_pause();
 	ck_assert_uint_eq(atomic_load(&stale.found), 0);
 	ck_assert_uint_gt(bytes, ROUNDS * (TAKEN * sizeof(Process) / 2));
 }

@@ -140,7 +140,7 @@ static void start(void *(*run)(void *arg), uintptr_t arg, atomic_uint *count)
 static void wait_for_none(atomic_uint *count)
 {
 	while (atomic_load(count) > 0)
-		thread_yield();
+		unit_pause();
 }
 
 /* Returns how many waited at most while they wrote. */
@@ -154,7 +154,7 @@ static size_t run_readers(void *(*read)(void *arg))
 	for (uintptr_t i = 1; i <= READERS; i++)
 		start(read, i, &table.readers);
 	while (atomic_load(&table.looks) < 1000)
-		thread_yield();
+		unit_pause();
 	for (uintptr_t i = 0; i < WRITERS; i++)
 		start(write_many, i, &table.writers);
 	while (atomic_load(&table.writers) > 0) {
@@ -200,7 +200,7 @@ static void *stand_still(void *arg)
 		ck_assert(progress_look());
 	atomic_store(&still.inside, true);
 	while (!atomic_load(&still.may_end))
-		thread_yield();
+		unit_pause();
 	if (still.in_look) {
 		struct thing *t = atomic_load(&table.slots[0]);
 
@@ -218,14 +218,14 @@ static void begin_standing(bool in_look)
 	still.in_look = in_look;
 	ck_assert_int_eq(thread_start("progress_test", stand_still, NULL), 0);
 	while (!atomic_load(&still.inside))
-		thread_yield();
+		unit_pause();
 }
 
 static void end_standing(void)
 {
 	atomic_store(&still.may_end, true);
 	while (!atomic_load(&still.ended))
-		thread_yield();
+		unit_pause();
 }
 
 static void change_beside_one_that_stands_still(void)

@@ -33,7 +33,7 @@ static enum role role_of(const Process *p)
 static void wait_for(const _Atomic unsigned *count, unsigned least)
 {
 	while (atomic_load(count) < least)
-		thread_yield();
+		unit_pause();
 }
 
 static void note_stop(void *arg)

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include <stdatomic.h>
-#include <time.h>
 
 #include "base/lock.h"
 #include "proc/worker.h"
@@ -14,23 +13,6 @@ static struct {
 	_Atomic unsigned inside, most_inside, begun, done;
 	_Atomic bool may_end;
 } seen;
-
-/* Asleep meanwhile: matchers run in the background, and give way to a thread that asks without a rest. */
-static void sleep_while(bool (*is_so)(void))
-{
-	while (is_so())
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-}
-
-static bool some_are_left(void)
-{
-	return atomic_load(&seen.done) < JOBS;
-}
-
-static bool no_turn_is_wanted(void)
-{
-	return !worker_turns_are_wanted();
-}
 
 static void note_inside(void)
 {
@@ -62,7 +44,8 @@ START_TEST(test_worker_pause_gives_each_its_turn)
 		jobs[i].run = run_with_others;
 		worker_submit(WORKER_TURNS, &jobs[i]);
 	}
-	sleep_while(some_are_left);
+	while (atomic_load(&seen.done) < JOBS)
+		unit_pause();
 	ck_assert_uint_ge(atomic_load(&seen.most_inside), 1);
 	ck_assert_uint_le(atomic_load(&seen.most_inside), TURNS);
 }
@@ -77,10 +60,12 @@ START_TEST(test_worker_set_turns_lets_others_begin)
 		jobs[i].run = run_with_others;
 		worker_submit(WORKER_TURNS, &jobs[i]);
 	}
-	sleep_while(no_turn_is_wanted);
+	while (!worker_turns_are_wanted())
+		unit_pause();
 	ck_assert_uint_eq(atomic_load(&seen.begun), 0);
 	worker_set_turns(1);
-	sleep_while(some_are_left);
+	while (atomic_load(&seen.done) < JOBS)
+		unit_pause();
 	ck_assert_uint_eq(atomic_load(&seen.most_inside), 1);
 }
 END_TEST
@@ -90,7 +75,7 @@ static void run_until_let(struct worker_job *job)
 	(void)job;
 	atomic_fetch_add(&seen.begun, 1);
 	while (!atomic_load(&seen.may_end))
-		thread_yield();
+		unit_pause();
 	atomic_fetch_add(&seen.done, 1);
 }
 
@@ -104,7 +89,7 @@ START_TEST(test_worker_cancel_takes_back_what_has_not_begun)
 		worker_submit(WORKER_ONE, &jobs[i]);
 	}
 	while (atomic_load(&seen.begun) == 0)
-		thread_yield();
+		unit_pause();
 	ck_assert(!worker_cancel(WORKER_ONE, &jobs[0]));
 	ck_assert(worker_cancel(WORKER_ONE, &jobs[2]));
 	ck_assert(worker_cancel(WORKER_ONE, &jobs[3]));
@@ -113,7 +98,7 @@ START_TEST(test_worker_cancel_takes_back_what_has_not_begun)
 	ck_assert_uint_eq(atomic_load(&seen.begun), 1);
 	atomic_store(&seen.may_end, true);
 	while (atomic_load(&seen.done) < 3)
-		thread_yield();
+		unit_pause();
 	ck_assert(!worker_cancel(WORKER_ONE, &jobs[1]));
 	ck_assert_uint_eq(atomic_load(&seen.begun), 3);
 }

@@ -70,7 +70,7 @@ static bool is_there(int64_t number)
 static void wait_for_end_of(int64_t number)
 {
 	while (is_there(number))
-		thread_yield();
+		unit_pause();
 }
 
 START_TEST(test_session_is_found_by_either_reference)
@@ -108,7 +108,7 @@ START_TEST(test_session_ends_with_its_last_reference)
 	ck_assert(!is_found(weak, false));
 	ck_assert_uint_eq(count_sessions(), 2);
 	while (fake_receive(cleaner) != am_notify)
-		thread_yield();
+		unit_pause();
 	ck_assert(trace_session_clean());
 	ck_assert(!trace_session_clean());
 	wait_for_end_of(number);
@@ -175,7 +175,7 @@ START_TEST(test_session_is_there_as_long_as_somebody_has_something_of_it)
 	traced_set(p, traced_get(p, s), TRACE_SEND, tracer->id);
 	heap_free(&a.heap);
 	while (!trace_session_clean())
-		thread_yield();
+		unit_pause();
 	ck_assert(is_there(number));
 	ck_assert(trace_session_is_over(traced_first(p)->session));
 	traced_clean(&p->tracee->first);
