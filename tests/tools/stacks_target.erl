@@ -61,7 +61,7 @@ swap(Pid, N) ->
     [begin
          {module, Module} = code:load_file(Module),
          ok = Module:tell(Pid, Sends),
-         timer:sleep(50),
+         timer:sleep(150), %% erlsnoop looks whose the code was while it is there
          true = code:delete(Module),
          false = code:purge(Module)
      end || {Module, Sends} <- [{here, 101}, {there, 103}]],
