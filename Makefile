@@ -4,6 +4,7 @@
 #   make demo       see it work              make check   every test and lint
 #   make bench      ratios, side by side     make fuzz    fuzz what reads foreign bytes
 #   make docs       the references of probes and questions, man pages, completions of shells
+#   make scripts    build/bpftrace: the scripts of bpftrace/*.bt.in for this erlvm
 #   make install    into DESTDIR and PREFIX (/usr/local); make uninstall
 # Variants, each with a folder of its own under build/:
 #   PROBES=0        without probes           USDT_NOP=1   probe sites of one byte
@@ -85,7 +86,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o $(BUILD)/obj/tools/link/elf_trees.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps deps-check docs demo check check-install check-kernels check-stock check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
+.PHONY: all deps deps-check docs scripts demo check check-install check-kernels check-stock check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(BUILD)/erlsnoop
@@ -199,9 +200,17 @@ $(BUILD)/obj/tests/probes/probes_test.o: $(GEN)/record.skel.h
 $(BUILD)/obj/tests/tools/install_test.o: TOOL_CFLAGS += -DSTATIC='"$(STATIC)"'
 
 TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
+# Scripts of bpftrace that read arguments where the notes of this erlvm say they are.
+SCRIPTS := $(if $(filter 0,$(PROBES)),,$(patsubst bpftrace/%.in,$(BUILD)/bpftrace/%,$(wildcard bpftrace/*.bt.in)))
+scripts: $(SCRIPTS)
+$(BUILD)/bpftrace/%.bt: bpftrace/%.bt.in bpftrace/generate.sh $(BUILD)/erlvm vm/probes.def vm/io/inet.h
+	@mkdir -p $(@D)
+	CC="$(CC)" bash bpftrace/generate.sh $(BUILD)/erlvm $< > $@
+	@chmod +x $@
+
 # What is made of tables and of help texts.
 DOCS := $(BUILD)/docs/map.md $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
-tests: all $(DOCS) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
+tests: all $(DOCS) $(SCRIPTS) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
 
 # An application that deps.sh only unpacks is found by ERL_LIBS.
 # Limits of time only end what is stuck: there is patience for slow builds, and machines that others use.
@@ -365,10 +374,10 @@ deps:
 deps-check:
 	@CLANG="$(CLANG)" bash deps.sh check
 
-docs: $(DOCS)
+docs: $(DOCS) $(SCRIPTS)
 
 PREFIX ?= /usr/local
-install: all $(DOCS)
+install: all $(DOCS) $(SCRIPTS)
 install uninstall:
 	@BUILD='$(BUILD)' PREFIX='$(PREFIX)' bash install.sh $@
 

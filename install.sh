@@ -11,10 +11,10 @@ lib/erlvm/bin                     $BUILD/erl
 share/man/man1                    $BUILD/share/erlsnoop.1 $BUILD/share/erlvm.1
 share/bash-completion/completions $BUILD/share/bash/erlsnoop
 ${ZSHDIR:-share/zsh/site-functions}          $BUILD/share/zsh/_erlsnoop
-share/erlsnoop/bpftrace           $(echo bpftrace/*.bt)
+share/erlsnoop/bpftrace           $(echo $(ls bpftrace/*.bt "$BUILD"/bpftrace/*.bt))
 share/erlsnoop/grafana            share/grafana/erlsnoop.json
 share/doc/erlsnoop                README.md CHANGELOG.md bpftrace/ONELINERS.md
-share/doc/erlsnoop/docs           docs/erlsnoop.md docs/vm.md docs/coverage.md $BUILD/docs/views.md $BUILD/docs/probes.md
+share/doc/erlsnoop/docs           docs/erlsnoop.md docs/dtrace.md docs/vm.md docs/coverage.md $BUILD/docs/views.md $BUILD/docs/probes.md
 share/doc/erlsnoop/LICENSES       $(echo LICENSES/*)
 share/doc/erlvm                   docs/vm.md
 "

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 status=0
 fail() { echo "lint: $*"; status=1; }
 # Not what git knows: of a tree from an archive, and of somebody else's, it knows nothing.
-sources() { find vm bpf tools tests bench bpftrace -type f -regextype egrep -regex '.*\.(c|h|inc|def|bt|erl|sh)' | sort; }
+sources() { find vm bpf tools tests bench bpftrace -type f -regextype egrep -regex '.*\.(c|h|inc|def|bt|bt\.in|erl|sh)' | sort; }
 [ "$(sources | wc -l)" -ge 500 ] || fail "only $(sources | wc -l) sources were found"
 # One process for all files: the licence line of each, and its size.
 while read -r f; do

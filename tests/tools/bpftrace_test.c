@@ -13,27 +13,46 @@
 
 #include "support.h"
 
-enum { GROUP = 6, MAX_ONELINERS = 64, ROUNDS = 7 };
+enum { GROUP = 6, MAX_ONELINERS = 64, MAX_SCRIPTS = 64, ROUNDS = 7 };
 
 /* What the target fires in each of its ROUNDS. */
-#define FIRES                                                                                                        \
-    "'process__spawn=3|<0.1%d.0>|a:f/1' 'process__spawn=1|<0.9%d.0>|b:g/2' 'process__exit=2|<0.1%d.0>|normal' "      \
-    "'process__exit=1|<0.9%d.0>|killed' 'process__exit_signal=1|<0.5.0>|<0.6.0>|boom' "                              \
-    "'message__send=5|<0.5.0>|<0.6.0>|8' 'message__send=3|<0.7.0>|<0.8.0>|40' 'message__queued=2|<0.6.0>|8|%d' "     \
-    "'process__scheduled=1|<0.6.0>|c:h/3' 'gc_minor__start=1|<0.6.0>' 'gc_minor__end=1|<0.6.0>|100' "                \
-    "'gc_major__start=1|<0.6.0>' 'gc_major__end=1|<0.6.0>|1000' 'process__heap_grow=1|<0.6.0>|233|%d00' "            \
-    "'bif__entry=2|<0.6.0>|erlang:md5/1' 'bif__return=1|<0.6.0>|erlang:md5/1' "                                      \
-    "'global__function__entry=4|<0.6.0>|lists:map/2|3' 'local__function__entry=1|<0.6.0>|m:l/1|%d' "                 \
-    "'process__unscheduled=1|<0.6.0>' 'efile_drv__entry=3|1|%d|tag|12|/a|/b' 'aio_pool__add=1|#Port<0.1>|%d' "       \
-    "'efile_drv__int_entry=3|1|%d|12' 'efile_drv__int_return=3|1|%d|12' 'efile_drv__return=3|1|%d|tag|12|0|2' "          \
-    "'user_trace__s1=1|told' 'user_trace__i4s4=1|<0.6.0>|tag|%d' 'trace=1|<0.6.0>|send|[]|message|<0.7.0>' "  \
-    "'port__open=1|<0.6.0>|cat|#Port<0.5>' 'port__command=2|<0.6.0>|#Port<0.5>|cat|command' 'driver__output=2|<0.6.0>|#Port<0.5>|cat|23' " \
-    "'port__busy=1|#Port<0.5>' 'port__not_busy=1|#Port<0.5>' 'port__exit=1|<0.6.0>|#Port<0.5>|cat|normal' "  \
-    "'nif__entry=1|<0.6.0>|n:f/1' 'nif__return=2|<0.6.0>|n:f/1' 'port__open=1|<0.6.0>|tcp_inet|#Port<0.9>' " \
-    "'port__control=3|<0.6.0>|#Port<0.9>|tcp_inet|0x03f1a303' 'driver__outputv=2|<0.6.0>|#Port<0.9>|tcp_inet|100' " \
-    "'driver__return=2|tcp_inet|#Port<0.9>|outputv|2000' 'dist__monitor=1|a@h|nodeup|b@h|visible|[]' " \
-    "'dist__outputv=2|a@h|#Port<0.9>|b@h|100' 'dist__input=1|a@h|#Port<0.9>|b@h|50' " \
-    "'dist__port_busy=1|a@h|#Port<0.9>|b@h|<0.6.0>' 'process__port_unblocked=1|<0.6.0>|#Port<0.9>'"
+#define FIRES \
+    "'process__spawn=3|<0.1%d.0>|a:f/1' 'process__spawn=1|<0.9%d.0>|b:g/2' " \
+    "'process__exit=2|<0.1%d.0>|normal' 'process__exit=1|<0.9%d.0>|killed' " \
+    "'process__exit_signal=1|<0.5.0>|<0.6.0>|boom' " \
+    "'process__exit_signal__remote=1|<0.5.0>|b@h|<9.8.0>|noconnection' 'message__send=5|<0.5.0>|<0.6.0>|8|0|0|0' " \
+    "'message__send=3|<0.7.0>|<0.8.0>|40|17|1|2' 'message__queued=2|<0.6.0>|8|%d|0|0|0' " \
+    "'message__send__remote=1|<0.5.0>|b@h|reg|12|17|3|4' 'message__receive=1|<0.6.0>|8|3|0|0|0' " \
+    "'message__receive=1|<0.8.0>|40|2|17|1|2' 'process__scheduled=1|<0.6.0>|c:h/3' " \
+    "'process__hibernate=1|<0.6.0>|h:b/1' 'gc_minor__start=1|<0.6.0>|50' 'gc_minor__end=1|<0.6.0>|100' " \
+    "'gc_major__start=1|<0.6.0>|60' 'gc_major__end=1|<0.6.0>|1000' 'copy__struct=2|7' " \
+    "'copy__object=1|<0.6.0>|9' 'process__heap_grow=1|<0.6.0>|233|%d00' " \
+    "'process__heap_shrink=1|<0.6.0>|500|400' 'bif__entry=2|<0.6.0>|erlang:md5/1' " \
+    "'bif__return=1|<0.6.0>|erlang:md5/1' 'global__function__entry=4|<0.6.0>|lists:map/2|3' " \
+    "'local__function__entry=1|<0.6.0>|m:l/1|%d' 'function__return=1|<0.6.0>|lists:map/2|3' " \
+    "'process__unscheduled=1|<0.6.0>' " \
+    "'efile_drv__entry=3|1|%d|tag|12|/a|/b|7|-8|9|1000000000000|#Port<0.1>|<0.6.0>' " \
+    "'aio_pool__add=1|#Port<0.1>|%d' 'aio_pool__get=1|#Port<0.1>|%d' 'efile_drv__int_entry=3|1|%d|12' " \
+    "'efile_drv__int_return=3|1|%d|12' 'efile_drv__return=3|1|%d|tag|12|0|2' " \
+    "'efile_drv__return=1|1|99|tag|12|1|0' 'message__send=1|<0.6.0>|<0.5.0>|8|0|0|0' " \
+    "'message__receive=1|<0.5.0>|8|0|0|0|0' 'user_trace__s1=1|told' " \
+    "'user_trace__i4s4=1|<0.6.0>|tag|%d|2|-3|4|t1|t2|t3|t4' 'trace=1|<0.6.0>|send|[]|message|<0.7.0>' " \
+    "'port__open=1|<0.6.0>|cat|#Port<0.5>' 'port__command=2|<0.6.0>|#Port<0.5>|cat|command' " \
+    "'port__control=1|<0.6.0>|#Port<0.5>|cat|7' 'port__connect=1|<0.6.0>|#Port<0.5>|cat|<0.7.0>' " \
+    "'driver__output=2|<0.6.0>|#Port<0.5>|cat|23' 'port__busy=1|#Port<0.5>' 'port__not_busy=1|#Port<0.5>' " \
+    "'port__exit=1|<0.6.0>|#Port<0.5>|cat|normal' 'nif__entry=1|<0.6.0>|n:f/1' 'nif__return=2|<0.6.0>|n:f/1' " \
+    "'port__open=1|<0.6.0>|tcp_inet|#Port<0.9>' 'port__control=3|<0.6.0>|#Port<0.9>|tcp_inet|0x03f1a303' " \
+    "'driver__outputv=2|<0.6.0>|#Port<0.9>|tcp_inet|100' 'driver__return=2|tcp_inet|#Port<0.9>|outputv|2000' " \
+    "'driver__init=1|d|3|2|1' 'driver__start=1|<0.6.0>|d|#Port<0.7>' " \
+    "'driver__control=1|<0.6.0>|#Port<0.7>|d|5|100' 'driver__call=1|<0.6.0>|#Port<0.7>|d|6|10' " \
+    "'driver__ready_input=1|<0.6.0>|#Port<0.7>|d' 'driver__ready_output=1|<0.6.0>|#Port<0.7>|d' " \
+    "'driver__timeout=1|<0.6.0>|#Port<0.7>|d' 'driver__ready_async=1|<0.6.0>|#Port<0.7>|d' " \
+    "'driver__process_exit=1|<0.6.0>|#Port<0.7>|d' 'driver__flush=1|<0.6.0>|#Port<0.7>|d' " \
+    "'driver__stop=1|<0.6.0>|d|#Port<0.7>' 'driver__stop_select=1|d' 'driver__finish=1|d' " \
+    "'dist__monitor=1|a@h|nodeup|b@h|visible|[]' 'dist__outputv=2|a@h|#Port<0.9>|b@h|100' " \
+    "'dist__output=1|a@h|#Port<0.9>|b@h|10' 'dist__input=1|a@h|#Port<0.9>|b@h|50' " \
+    "'dist__port_busy=1|a@h|#Port<0.9>|b@h|<0.6.0>' 'dist__port_not_busy=1|a@h|#Port<0.9>|b@h' " \
+    "'process__port_unblocked=1|<0.6.0>|#Port<0.9>'"
 
 /*
  * How a figure is taken from what was printed: lines that match (LINES), numbers of histograms in all (HIST), numbers of the
@@ -50,7 +69,7 @@ static const struct expectation oneliners[] = {
     {"Who ends abnormally, as it happens", "LINES", "^<0\\.9[0-6]\\.0> killed$", ROUNDS},
     {"Births a second", "SUM", "^[0-9]+$", 4 * ROUNDS},
     {"Lifetimes in microseconds", "HIST", "", 3 * ROUNDS},
-    {"Sizes of messages sent, in words", "LINES", "^\\[(8, 16\\) +35|32, 64\\) +21) ", 2},
+    {"Sizes of messages sent, in words", "LINES", "^\\[(8, 16\\) +42|32, 64\\) +21) ", 2},
     {"Who sends the most messages", "LINES", "^@\\[<0\\.(5\\.0>\\]: 35|7\\.0>\\]: 21)$", 2},
     {"The busiest pairs of sender and receiver", "LINES", "^@\\[<0\\.(5\\.0>, <0.6.0>\\]: 35|7\\.0>, <0.8.0>\\]: 21)$", 2},
     {"Lengths of mailboxes as messages arrive", "HIST", "", 2 * ROUNDS},
@@ -74,32 +93,95 @@ static const struct expectation oneliners[] = {
      "^<0\\.6\\.0> send message <0\\.7\\.0>$", ROUNDS},
 };
 
+/* A title may be followed by the script's argument; those of one title stand together. */
 static const struct expectation scripts[] = {
-    {"spawn-exit.bt", "LINES", " (spawn +<0\\.|exit +<0\\.|exit signal <0\\.5\\.0> +-> <0\\.6\\.0> boom$)", 8 * ROUNDS},
-    {"spawn-exit-counts.bt", "SUM", "^[0-9]+ +[0-9]+ +[0-9]+$", 4 * ROUNDS},
-    {"spawn-exit-counts.bt", "LINES", "^@by_(mfa\\[a:f/1\\]: 21|mfa\\[b:g/2\\]: 7|reason\\[normal\\]: 14|reason\\[killed\\]: 7)$", 4},
-    {"msg-sched.bt", "HIST", "", ROUNDS},
-    {"msg-sched.bt", "LINES", "^@messages: 56$", 1},
-    {"efile.bt", "LINES", "^efile_drv (enter .* 12 \\| /a /b$|return .*errno 2$)|^async worker .*(begins|ends)$", 12 * ROUNDS},
+    {"aio-queue.bt", "LINES", "^Largest async work queue size: 6$", 1},
+    {"dist.bt", "LINES", "^(nodeup b@h visible \\[\\]|busy b@h: <0[.]6[.]0> is suspended|not busy b@h)$", 3 * ROUNDS},
+    {"dist.bt", "LINES", "^@(out\\[b@h\\]: 21|out_bytes\\[b@h\\]: 1470|in\\[b@h\\]: 7|in_bytes\\[b@h\\]: 350)$", 4},
+    {"dist.bt", "LINES", "^(@suspends\\[b@h\\]: 7|@no_room: 0)$", 2},
+    {"dist.bt", "LINES", "^<0[.]6[.]0> goes on after [0-9]+ us$", ROUNDS},
+    {"dist.bt", "HIST", "", ROUNDS},
+    {"driver1.bt", "LINES", "^driver (init +d version 3[.]2 flags 0x1|(finish|stop_select) +d)$", 3 * ROUNDS},
+    {"driver1.bt", "LINES", "^driver [a-z_]+ +d #Port<0[.]7> of <0[.]6[.]0>( command 5 100 bytes| command 6 10 bytes)?$",
+     10 * ROUNDS},
+    {"driver1.bt", "LINES", "^driver output(v +tcp_inet #Port<0[.]9> of <0[.]6[.]0> 100| +cat #Port<0[.]5> of "
+     "<0[.]6[.]0> 23) bytes$", 4 * ROUNDS},
+    {"drivers.bt", "LINES", "^@(calls\\[tcp_inet, outputv\\]: 14|ports_ns\\[#Port<0[.]9>, tcp_inet\\]: 28000)$", 2},
+    {"drivers.bt", "HIST", "", 2 * ROUNDS},
+    {"efile.bt", "LINES", "^efile_drv enter tag=[{]1,[0-9]+[}] user tag tag [|] RENAME [(]12[)] [|] args: /a /b , 7 -8 9 "
+     "1000000000000 [(]port #Port<0[.]1>[)]$", 3 * ROUNDS},
+    {"efile.bt", "LINES", "^async I/O worker tag=[{]1,[0-9]+[}] [|] RENAME [(]12[)] [|] efile_drv-int_(entry|return)$",
+     6 * ROUNDS},
+    {"efile.bt", "LINES", "^efile_drv return tag=[{]1,[0-9]+[}] user tag tag [|] RENAME [(]12[)] [|] errno 2$", 3 * ROUNDS},
+    {"efile.bt", "LINES", "^efile_drv return tag=[{]1,[0-9]+[}] user tag tag [|] RENAME [(]12[)] [|] ok$", ROUNDS},
+    {"efile.bt", "LINES", "^async I/O pool  #Port<0[.]1> (add|get) [|] queue length [0-6]$", 2 * ROUNDS},
     {"efile.bt", "HIST", "", 6 * ROUNDS},
-    {"ports.bt", "LINES", "^(open|close) +#Port<0[.]5> +cat +(by <0[.]6[.]0>|of <0[.]6[.]0>: normal)$", 2 * ROUNDS},
-    {"ports.bt", "HIST", "", ROUNDS},
+    {"efile-syscalls.bt", "LINES", "^[{]1,[0-9]+[}] RENAME [(]12[)]$", 3 * ROUNDS},
+    {"function-calls.bt", "LINES", "^<0[.]6[.]0> (enter [(]global[)] lists:map/2 depth 3|enter [(]local[)]  m:l/1 depth [0-6]"
+     "|return +lists:map/2 depth 3) frames$", 6 * ROUNDS},
+    {"function-calls.bt", "LINES", "^<0[.]6[.]0> (BIF (enter|return) +erlang:md5/1|NIF (enter|return) +n:f/1)$", 6 * ROUNDS},
+    {"function-calls.bt '<0.7.0>'", "LINES", "^<", 0},
+    {"garbage-collection.bt", "LINES", "^GC (minor start <0[.]6[.]0> needs 50|major start <0[.]6[.]0> needs 60) words$",
+     2 * ROUNDS},
+    {"garbage-collection.bt", "LINES", "^GC (minor end   <0[.]6[.]0> reclaimed 100|major end   <0[.]6[.]0> reclaimed 1000) "
+     "words in [0-9]+ us$", 2 * ROUNDS},
+    {"garbage-collection.bt", "HIST", "", 2 * ROUNDS},
+    {"inet.bt", "LINES", "^open  tcp_inet #Port<0[.]9> by <0[.]6[.]0>$", ROUNDS},
+    {"inet.bt", "LINES", "^@(controls\\[<0[.]6[.]0>, connect\\]: 21|bytes.*: 1400|no_room: 0)$", 3},
+    {"long-bifs.bt 1", "LINES", "^(BIF: <0[.]6[.]0> - erlang:md5/1|NIF: <0[.]6[.]0> - n:f/1) - [0-9]+ nanoseconds$",
+     2 * ROUNDS},
+    {"long-bifs.bt 100000000000", "LINES", "nanoseconds", 0},
+    {"long-calls.bt 1", "LINES", "^CALL: <0[.]6[.]0> - lists:map/2 - [0-9]+ nanoseconds$", ROUNDS},
+    {"long-calls.bt 100000000000", "LINES", "nanoseconds", 0},
+    {"memory1.bt", "LINES", "^(copy_struct 7|copy_object to <0[.]6[.]0> 9|heap grow   <0[.]6[.]0> 233 -> (0|[1-6]00)|heap shrink "
+     "<0[.]6[.]0> 500 -> 400) words$", 5 * ROUNDS},
+    {"memory1.bt", "LINES", "^@(copied_words\\[copy_struct\\]: 98|copied_words\\[copy_object\\]: 63|grown_words: 469|"
+     "shrunk_words: 700)$", 4},
+    {"messages.bt", "LINES", "^send    <0[.][56][.]0> -> <0[.][56][.]0> 8 words$", 6 * ROUNDS},
+    {"messages.bt", "LINES", "^send    <0[.]7[.]0> -> <0[.]8[.]0> 40 words, label 17 token [{]1,2[}]$", 3 * ROUNDS},
+    {"messages.bt", "LINES", "^send    <0[.]5[.]0> -> reg on b@h 12 words, label 17 token [{]3,4[}]$", ROUNDS},
+    {"messages.bt", "LINES", "^queued  <0[.]6[.]0> 8 words, queue length [0-9]+$", 2 * ROUNDS},
+    {"messages.bt", "LINES", "^receive (<0[.]6[.]0> 8 words, queue length 3|<0[.]5[.]0> 8 words, queue length 0|<0[.]8[.]0> 40 "
+     "words, queue length 2, label 17 token [{]1,2[}])$", 3 * ROUNDS},
+    {"msg-sched.bt", "HIST", "", ROUNDS},
+    {"msg-sched.bt", "LINES", "^@(messages: 63|no_room: 0)$", 2},
     {"nifs.bt", "LINES", "^@calls\\[n:f/1\\]: 7$", 1},
     {"nifs.bt", "HIST", "", ROUNDS},
-    {"user.bt", "LINES", "^(<0[.]6[.]0> tag tag: [0-6] [0-9]+ [0-9]+ [0-9]+|text: told)$", 2 * ROUNDS},
-    {"user.bt", "LINES", "^@by_tag\\[tag\\]: 7$", 1},
-    {"inet.bt", "LINES", "^open  tcp_inet #Port<0[.]9> by <0[.]6[.]0>$", ROUNDS},
-    {"inet.bt", "LINES", "^@(controls\\[<0[.]6[.]0>, 3\\]: 21|bytes.*: 1400)$", 2},
-    {"drivers.bt", "LINES", "^@(calls\\[tcp_inet, outputv\\]: 14|ports_ns\\[#Port<0[.]9>, tcp_inet\\]: 28000)$", 2},
-    {"dist.bt", "LINES", "^nodeup b@h visible \\[\\]$", ROUNDS},
-    {"dist.bt", "LINES", "^@(out\\[b@h\\]: 14|out_bytes\\[b@h\\]: 1400|in\\[b@h\\]: 7|in_bytes\\[b@h\\]: 350|suspends\\[b@h\\]: 7)$", 5},
-    {"dist.bt", "HIST", "", ROUNDS},
-    {"drivers.bt", "HIST", "", 2 * ROUNDS},
+    {"ports.bt", "LINES", "^(open|close) +#Port<0[.]5> +cat +(by <0[.]6[.]0>|of <0[.]6[.]0>: normal)$", 2 * ROUNDS},
+    {"ports.bt", "LINES", "^(connect #Port<0[.]5> +cat +by <0[.]6[.]0> to <0[.]7[.]0>|busy    #Port<0[.]5>|free    #Port<0[.]5> "
+     "+was busy for [0-9]+ us)$", 3 * ROUNDS},
+    {"ports.bt", "HIST", "", ROUNDS},
     {"ports.bt", "LINES", "^@(commands.*, cat, command\\]: 14|bytes.*, cat\\]: 322)$", 2},
+    {"ports.bt", "LINES", "^@(controls\\[#Port<0[.]9>, tcp_inet, connect\\]: 21|controls_by_number\\[#Port<0[.]5>, cat, 7\\]: 7)$",
+     2},
+    {"process-scheduling.bt", "LINES", "^(schedule   <0[.]6[.]0> at c:h/3 on CPU [0-9]+|unschedule <0[.]6[.]0> ran [0-9]+ ns on CPU "
+     "[0-9]+|hibernate  <0[.]6[.]0> to go on at h:b/1)$", 3 * ROUNDS},
+    {"process-scheduling.bt", "HIST", "", ROUNDS},
+    {"rename-path.bt", "LINES", "^[{]1,[0-9]+[}] (server <0[.]6[.]0> hands RENAME [(]12[)] over, [0-9]+ us after it took the "
+     "request: /a /b|thread [0-9]+ (begins its system calls|ends them), [0-9]+ us after that|the result is back at server "
+     "<0[.]6[.]0>, [0-9]+ us after it was handed over: errno 2)$", 12 * ROUNDS},
+    {"rename-path.bt", "LINES", "^[{]1,[0-9]+[}] (server <0[.]6[.]0> -> caller <0[.]5[.]0>, who had asked [0-9]+ us before|caller "
+     "<0[.]5[.]0> has the answer [0-9]+ us after it asked)$", 2 * ROUNDS},
+    {"rename-path.bt 13", "LINES", "^[{]", 0},
+    {"spawn-exit.bt", "LINES", " (spawn +<0\\.|exit +<0\\.|exit signal <0\\.5\\.0> +-> <0\\.6\\.0> boom$)", 8 * ROUNDS},
+    {"spawn-exit.bt", "LINES", " exit signal <0[.]5[.]0> +-> <9[.]8[.]0> on b@h noconnection$", ROUNDS},
+    {"spawn-exit-counts.bt", "SUM", "^[0-9]+ +[0-9]+ +[0-9]+$", 4 * ROUNDS},
+    {"spawn-exit-counts.bt", "LINES", "^@by_(mfa\\[a:f/1\\]: 21|mfa\\[b:g/2\\]: 7|reason\\[normal\\]: 14|reason\\[killed\\]: 7)$",
+     4},
+    {"token.bt", "LINES", " 17 +[{]1,2[}] +(send +<0[.]7[.]0> -> <0[.]8[.]0> 40 words|receive +<0[.]8[.]0> queue length 2)$",
+     4 * ROUNDS},
+    {"token.bt", "LINES", " 17 +[{]3,4[}] +send +<0[.]5[.]0> -> reg on b@h 12 words$", ROUNDS},
+    {"token.bt", "HIST", "", ROUNDS},
+    {"token.bt 18", "LINES", "(send|receive)", 0},
+    {"user.bt", "LINES", "^(<0[.]6[.]0> tag tag: [0-6] 2 -3 4 't1' 't2' 't3' 't4'|text: told)$", 2 * ROUNDS},
+    {"user.bt", "LINES", "^@(by_tag\\[tag\\]: 7|no_room: 0)$", 2},
 };
 
+/* Scripts with a test of their own. */
+static const char *const elsewhere[] = {"cpu-moves.bt", "user-probe-n.bt"};
+
 struct oneliner {
-    char title[160], command[640];
+    char title[160], command[800];
 };
 
 /* Titles end with a colon; a command stands below, indented. */
@@ -112,9 +194,9 @@ static int read_oneliners(struct oneliner *out)
     ck_assert_msg(file != NULL, "no bpftrace/ONELINERS.md");
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
-        if (!strncmp(line, "    bpftrace ", 13) && n < MAX_ONELINERS) {
+        if (!strncmp(line, "    ", 4) && strstr(line, "bpftrace -p PID") && n < MAX_ONELINERS) {
             snprintf(out[n].title, sizeof out[n].title, "%.*s", (int)strcspn(title, ":"), title);
-            snprintf(out[n++].command, sizeof out->command, "%.639s", line + 4);
+            snprintf(out[n++].command, sizeof out->command, "%.799s", line + 4);
         } else if (line[0] && line[0] != ' ') {
             snprintf(title, sizeof title, "%.159s", line);
         }
@@ -144,10 +226,16 @@ static void require_tracefs(void)
         mount("tracefs", at, "tracefs", 0, NULL); /* fails: bpftrace says what it lacks */
 }
 
-/* `watch COMMAND` for each, then `fire`; `figure FILE HOW PATTERN` prints one number. */
+/*
+ * `watch COMMAND`, or `script VM NAME [ARGUMENT]`, for each, then `fire`; `figure FILE HOW PATTERN` prints one number. A
+ * script that is a template is made for the VM.
+ */
 static const char prologue[] =
     "n=0 pids=()\n"
-    "watch() { n=$((n+1)); eval \"exec ${1//-p PID/-p $p}\" > $n.out 2> $n.err & pids+=($!); }\n"
+    "watch() { n=$((n+1)); eval \"exec env ${1//-p PID/-p $p}\" > $n.out 2> $n.err & pids+=($!); }\n"
+    "script() { if [ -e $SOURCE/bpftrace/$2 ]; then cp $SOURCE/bpftrace/$2 .\n"
+    "  else bash $SOURCE/bpftrace/generate.sh $1 $SOURCE/bpftrace/$2.in > $n.$2; mv $n.$2 $2; fi\n"
+    "  watch \"bpftrace -p PID $2 ${3:+'$3'}\"; }\n"
     "attached() { read -r call rest < /proc/$1/syscall 2>/dev/null; [ \"$call\" = 232 ] || [ \"$call\" = 281 ]; }\n"
     "fire() { for w in \"${pids[@]}\"; do for i in {1..400}; do attached $w && break; sleep .05; done; done\n"
     "  touch go; wait $p; wait; }\n"
@@ -157,7 +245,7 @@ static const char prologue[] =
     "  SUM) grep -E -- \"$3\" $1 | awk '{ s += NF > 1 ? $2 : $1 } END { print s + 0 }' ;; esac; }\n";
 
 /* Appends to the script of size SCRIPT_BYTES. */
-enum { SCRIPT_BYTES = 8000 };
+enum { SCRIPT_BYTES = 20000 };
 
 static __attribute__((format(printf, 2, 3))) void append(char *script, const char *format, ...)
 {
@@ -207,60 +295,124 @@ START_TEST(test_bpftrace_oneliners_print_what_is_expected)
 }
 END_TEST
 
+/* The first row of each title of `scripts`; how many there are. */
+static int list_scripts(const struct expectation **out)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        if (!i || strcmp(scripts[i].title, scripts[i - 1].title)) {
+            ck_assert_int_lt(n, MAX_SCRIPTS);
+            out[n++] = &scripts[i];
+        }
+    return n;
+}
+
 START_TEST(test_bpftrace_scripts_print_what_is_expected)
 {
-    const size_t nscripts = sizeof scripts / sizeof *scripts;
-    char script[SCRIPT_BYTES], *root = realpath("bpftrace", NULL);
+    const struct expectation *all[MAX_SCRIPTS], *end = scripts + sizeof scripts / sizeof *scripts, *e;
+    int n = list_scripts(all), first = _i * GROUP, last = first + GROUP < n ? first + GROUP : n;
+    char script[SCRIPT_BYTES];
     const char *at;
 
     SUPPORT_BPF();
+    if (first >= n)
+        return;
     require_tracefs();
     open_script(script);
-    for (size_t i = 0; i < nscripts; i++)
-        append(script, "watch 'bpftrace -p PID %s/%s'\n", root, scripts[i].title);
+    for (int i = first; i < last; i++)
+        append(script, "script $EMITTER %s\n", all[i]->title);
     append(script, "fire\n");
-    for (size_t i = 0; i < nscripts; i++)
-        append(script, "figure %zu.out %s '%s'\n", i + 1, scripts[i].how, scripts[i].pattern);
-    append(script, "head -20 [0-9]*.out >&2\n");
+    for (int i = first; i < last; i++)
+        for (e = all[i]; e < end && !strcmp(e->title, all[i]->title); e++)
+            append(script, "figure %d.out %s \"%s\"\n", i - first + 1, e->how, e->pattern);
+    append(script, "head -40 [0-9]*.out [0-9]*.err >&2\n");
 
     const struct support_run *r = support_run("%s", script);
 
     at = r->out;
-    for (size_t i = 0; i < nscripts; i++, at += strcspn(at, "\n"), at += *at == '\n')
-        ck_assert_msg(atol(at) == scripts[i].figure, "%s: %ld, not %ld\n%.1500s", scripts[i].title, atol(at), scripts[i].figure,
+    for (e = all[first]; e < (last < n ? all[last] : end); e++, at += strcspn(at, "\n"), at += *at == '\n')
+        ck_assert_msg(atol(at) == e->figure, "%s: %ld, not %ld of %s\n%.6000s", e->title, atol(at), e->figure, e->pattern,
                       r->err);
-    free(root);
+}
+END_TEST
+
+/* The CPUs are those that a process may run on; each firing is on another. */
+START_TEST(test_bpftrace_tells_calls_that_change_cpu)
+{
+    const struct support_run *r;
+
+    SUPPORT_BPF();
+    require_tracefs();
+    r = support_run("%s[ $(nproc) -gt 1 ] || { echo one CPU; exit; }\n"
+                    "$EMITTER -c -r %d -s 2 -w go 'global__function__entry=1|<0.6.0>|lists:map/2|3' "
+                    "'function__return=1|<0.6.0>|lists:map/2|3' > /dev/null & p=$!; runs $p emitter\n"
+                    "script $EMITTER cpu-moves.bt; fire\n"
+                    "grep -E '^<0[.]6[.]0> lists:map/2 @ stack depth 3: CPU [0-9]+ -> [0-9]+$' 1.out | wc -l; cat 1.out >&2",
+                    prologue, ROUNDS);
+    ck_assert_msg(!strcmp(r->out, "7\n") || !strcmp(r->out, "one CPU\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
+/* 8,000 keys of which a script has room for 4,096, and then the heaviest: a one-liner has room, the script says what it left out. */
+START_TEST(test_bpftrace_says_what_had_no_room)
+{
+    static struct oneliner all[MAX_ONELINERS];
+    int n = read_oneliners(all), heaviest = 0;
+    const struct support_run *r;
+
+    SUPPORT_BPF();
+    require_tracefs();
+    while (heaviest < n && strcmp(all[heaviest].title, "Who sends the most messages"))
+        heaviest++;
+    ck_assert_int_lt(heaviest, n);
+    r = support_run("%s$EMITTER -s 2 -w go 'message__send=8000|<0.1%%d.0>|<0.6.0>|8' 'message__send=5000|<0.9.0>|<0.6.0>|8' "
+                    "'process__exit=8000|<0.1%%d.0>|reason %%d' > /dev/null & p=$!; runs $p emitter\n"
+                    "read -r -d '' c << 'EOC'\n%s\nEOC\nwatch \"$c\"; script $EMITTER spawn-exit-counts.bt; fire\n"
+                    "grep -c '^@.<0.9.0>.: 5000$' 1.out; grep -cE '^@.<0.1[0-9]+.0>.: 1$' 1.out; grep '^@no_room' 1.out\n"
+                    "rows=$(grep -c '^@by_reason' 2.out) left=$(sed -n 's/^@no_room: //p' 2.out); echo $((rows + left))\n"
+                    "[ $left -gt 0 ] && echo left out; tail -3 [12].out >&2",
+                    prologue, all[heaviest].command);
+    ck_assert_msg(!strcmp(r->out, "1\n8000\n@no_room: 0\n8000\nleft out\n"), "%s%s", r->out, r->err);
 }
 END_TEST
 
 /* The tag that a process put goes with its request to the file server, which asks the pool of threads. */
 START_TEST(test_bpftrace_tells_a_rename_with_its_tag)
 {
-    char *root = realpath("bpftrace", NULL);
     const struct support_run *r;
 
     SUPPORT_BPF();
     r = support_run("%s$(dirname $ERLVM)/erl -noshell -eval 'W = fun W() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> timer:sleep(50), W() end end,\n"
                     "W(), dyntrace:put_tag(<<\"some-user-tag\">>), {error, enoent} = file:rename(\"old-name\", \"new-name\"), halt().' & p=$!\n"
-                    "runs $p erlvm; watch 'bpftrace -p PID %s/efile.bt'; fire\n"
-                    "grep -E 'enter .*user tag some-user-tag . command 12 . (/.*/)?old-name (/.*/)?new-name$' 1.out | wc -l\n"
-                    "grep -E 'async worker .*command 12 . (begins|ends)$' 1.out | wc -l\n"
-                    "grep -E 'return .*user tag some-user-tag . command 12 . errno 2$' 1.out | wc -l; head -c 900 1.out >&2\n",
-                    prologue, root);
+                    "runs $p erlvm; script $ERLVM efile.bt; fire\n"
+                    "grep -E 'enter .*user tag some-user-tag . RENAME .12. . args: (/.*/)?old-name (/.*/)?new-name , 0 0 0 0 .port #Port<' "
+                    "1.out | wc -l\n"
+                    "grep -E 'async I/O worker .* RENAME .12. . efile_drv-int_(entry|return)$' 1.out | wc -l\n"
+                    "grep -E 'return .*user tag some-user-tag . RENAME .12. . errno 2$' 1.out | wc -l; head -c 900 1.out >&2\n",
+                    prologue);
     ck_assert_msg(!strcmp(r->out, "1\n2\n1\n"), "%s%s", r->out, r->err);
-    free(root);
 }
 END_TEST
 
 START_TEST(test_bpftrace_every_file_is_tested)
 {
-    const struct support_run *r = support_run("ls %s/bpftrace/*.bt | sed 's,.*/,,'", getenv("PWD"));
+    const struct support_run *r = support_run("cd $SOURCE/bpftrace && ls *.bt *.bt.in | sed 's/.in$//'");
     static struct oneliner all[MAX_ONELINERS];
-    int n = read_oneliners(all);
+    int n = read_oneliners(all), files = 0;
+    char name[64];
 
-    ck_assert_int_eq(support_lines(r->out, ".bt"), 10);
-    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
-        ck_assert_msg(strstr(r->out, scripts[i].title) != NULL, "no bpftrace/%s", scripts[i].title);
+    for (const char *at = r->out; sscanf(at, "%63s", name) == 1; at += strlen(name) + 1, files++) {
+        size_t i = 0, k = 0, len = strlen(name);
+
+        while (i < sizeof scripts / sizeof *scripts && strncmp(scripts[i].title, name, len))
+            i++;
+        while (k < sizeof elsewhere / sizeof *elsewhere && strcmp(elsewhere[k], name))
+            k++;
+        ck_assert_msg(i < sizeof scripts / sizeof *scripts || k < sizeof elsewhere / sizeof *elsewhere,
+                      "bpftrace/%s is not tested", name);
+    }
+    ck_assert_int_ge(files, 24);
     ck_assert_int_ge(n, 15);
     ck_assert_int_eq(n, sizeof oneliners / sizeof *oneliners);
     for (int i = 0; i < n; i++)
@@ -271,13 +423,19 @@ END_TEST
 Suite *bpftrace_suite(void)
 {
     Suite *suite = suite_create("bpftrace");
-    TCase *live = tcase_create("live");
+    TCase *lines = tcase_create("oneliners"), *files = tcase_create("scripts"), *live = tcase_create("live");
 
+    tcase_set_timeout(lines, 120);
+    tcase_add_loop_test(lines, test_bpftrace_oneliners_print_what_is_expected, 0, (MAX_ONELINERS + GROUP - 1) / GROUP);
+    tcase_set_timeout(files, 120);
+    tcase_add_loop_test(files, test_bpftrace_scripts_print_what_is_expected, 0, (MAX_SCRIPTS + GROUP - 1) / GROUP);
     tcase_set_timeout(live, 120);
     tcase_add_test(live, test_bpftrace_every_file_is_tested);
-    tcase_add_loop_test(live, test_bpftrace_oneliners_print_what_is_expected, 0, (MAX_ONELINERS + GROUP - 1) / GROUP);
-    tcase_add_test(live, test_bpftrace_scripts_print_what_is_expected);
+    tcase_add_test(live, test_bpftrace_tells_calls_that_change_cpu);
+    tcase_add_test(live, test_bpftrace_says_what_had_no_room);
     tcase_add_test(live, test_bpftrace_tells_a_rename_with_its_tag);
+    suite_add_tcase(suite, lines);
+    suite_add_tcase(suite, files);
     suite_add_tcase(suite, live);
     return suite;
 }

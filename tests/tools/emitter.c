@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that fires given probes given counts: the target of tool tests, in place of a VM.
- *   emitter [-r ROUNDS] [-d DELAY_US] [-e] [-u FILE] [-w FILE] [-s SECONDS] [-x PROGRAM] PROBE=COUNT[|ARG]... ...
+ *   emitter [-c] [-r ROUNDS] [-d DELAY_US] [-e] [-u FILE] [-w FILE] [-s SECONDS] [-x PROGRAM] PROBE=COUNT[|ARG]... ...
  * Each round fires every PROBE in turn, COUNT times. An ARG replaces the argument of its
  * position (an empty one does not); `%d` in it becomes the number of the firing, from 0.
  * Without, arguments look like a VM's. -d sleeps after each firing, -w waits for FILE to
  * exist before the first, -s sleeps after the last. Prints a line a probe: its name, how
  * often its guard was on and how often off. -x runs PROGRAM in its own place at the end. -e waits
  * until somebody looks at every PROBE, a minute at most (the kernel raises a semaphore a little before the probe is there).
+ * -c moves to another CPU for each firing, where it may run on several.
  * -u goes through rounds for as long as somebody looks at the first PROBE, a minute at most, and makes FILE after the
  * first of them; then come those of -r.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@
 
 #include "usdt.h"
 
-enum { MAX_ARGS = 12, MAX_TEXT = 400, MAX_SPECS = 64 };
+enum { MAX_ARGS = 12, MAX_TEXT = 400, MAX_SPECS = 128 };
 
 struct probe {
     const char *name;
@@ -164,22 +166,37 @@ static void wait_until_on(const struct spec *specs, int n)
     usleep(200000);
 }
 
-static void fire_round(struct spec *specs, int n, long delay_us)
+static void move_to_another_cpu(const cpu_set_t *allowed)
+{
+    static int cpu;
+    cpu_set_t one;
+
+    do
+        cpu = (cpu + 1) % CPU_SETSIZE;
+    while (!CPU_ISSET(cpu, allowed));
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+static void fire_round(struct spec *specs, int n, long delay_us, const cpu_set_t *cpus)
 {
     for (int i = 0; i < n; i++)
         for (long k = 0; k < specs[i].count; k++) {
+            if (cpus)
+                move_to_another_cpu(cpus);
             fire_once(&specs[i]);
             if (delay_us)
                 usleep((useconds_t)delay_us);
         }
 }
 
-static void fire_while_on(struct spec *specs, int n, long delay_us, const char *file)
+static void fire_while_on(struct spec *specs, int n, long delay_us, const cpu_set_t *cpus, const char *file)
 {
     time_t end = time(NULL) + 60;
 
     while (specs->probe->is_on() && time(NULL) < end) {
-        fire_round(specs, n, delay_us);
+        fire_round(specs, n, delay_us, cpus);
         close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     }
 }
@@ -189,12 +206,17 @@ int main(int argc, char **argv)
     static struct spec specs[MAX_SPECS];
     long rounds = 1, delay_us = 0, linger_s = 0;
     const char *wait_for = NULL, *next = NULL, *rounds_file = NULL;
+    cpu_set_t allowed, *cpus = NULL;
     bool wait_on = false;
     int opt, n = 0;
 
     fill_types();
-    while ((opt = getopt(argc, argv, "er:d:u:w:s:x:")) != -1) {
+    while ((opt = getopt(argc, argv, "cer:d:u:w:s:x:")) != -1) {
         switch (opt) {
+        case 'c':
+            sched_getaffinity(0, sizeof allowed, &allowed);
+            cpus = &allowed;
+            break;
         case 'e': wait_on = true; break;
         case 'r': rounds = atol(optarg); break;
         case 'd': delay_us = atol(optarg); break;
@@ -213,9 +235,9 @@ int main(int argc, char **argv)
     if (wait_on)
         wait_until_on(specs, n);
     if (rounds_file)
-        fire_while_on(specs, n, delay_us, rounds_file);
+        fire_while_on(specs, n, delay_us, cpus, rounds_file);
     for (long r = 0; r < rounds; r++)
-        fire_round(specs, n, delay_us);
+        fire_round(specs, n, delay_us, cpus);
     for (int i = 0; i < n; i++)
         printf("%s %ld %ld\n", specs[i].probe->name, specs[i].on, specs[i].off);
     fflush(stdout);

@@ -61,7 +61,8 @@ START_TEST(test_install_puts_everything_where_it_is_looked_for)
 {
     const struct support_run *r = support_run("%sfind . ! -type d | sed 's,^\\./,,' | LC_ALL=C sort | grep -v "
                                               "/bpftrace/\n"
-                                              "ls share/erlsnoop/bpftrace | diff - <(cd $SOURCE/bpftrace && ls *.bt) "
+                                              "ls share/erlsnoop/bpftrace | diff - <(cd $SOURCE/bpftrace && ls *.bt *.bt.in | "
+                                              "sed s/.in$// | sort) "
                                               "&& echo scripts\n"
                                               "find . -perm /111 -type f ! -name '*.bt' | LC_ALL=C sort; "
                                               "find . ! -type l -perm /022\n",
@@ -75,7 +76,7 @@ START_TEST(test_install_puts_everything_where_it_is_looked_for)
                              "share/doc/erlsnoop/LICENSES/BSD-2-Clause.txt\n"
                              "share/doc/erlsnoop/LICENSES/GPL-2.0-only.txt\n"
                              "share/doc/erlsnoop/ONELINERS.md\nshare/doc/erlsnoop/README.md\n"
-                             "share/doc/erlsnoop/docs/coverage.md\nshare/doc/erlsnoop/docs/erlsnoop.md\n"
+                             "share/doc/erlsnoop/docs/coverage.md\nshare/doc/erlsnoop/docs/dtrace.md\nshare/doc/erlsnoop/docs/erlsnoop.md\n"
                              "share/doc/erlsnoop/docs/probes.md\nshare/doc/erlsnoop/docs/views.md\n"
                              "share/doc/erlsnoop/docs/vm.md\nshare/doc/erlvm/vm.md\n"
                              "share/erlsnoop/grafana/erlsnoop.json\n"
