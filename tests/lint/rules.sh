@@ -41,6 +41,17 @@ done < <(sed -nE 's/^LOCK\((\w+),.*/\1/p' vm/base/locks.def)
 for name in $(find vm -name '*.[ch]' -printf '%f\n' | sort | uniq -d); do
 	fail "a name of two files:" $(find vm -name "$name")
 done
+# What the arguments of each file operation are is a row of probes.def; for readers, of docs/dtrace.md, too.
+while read -r row; do
+	grep -qFx "$row" docs/dtrace.md || fail "docs/dtrace.md: no line $row"
+done < <(sed -nE 's/^EFILE_OP\(([0-9]+), (\w+), (.*)\)$/\1, \2, \3/p' vm/probes.def | awk -F', ' '{
+	text = ""
+	for (i = 3; i <= NF; i++)
+		if ($i != "\"\"")
+			text = text (text == "" ? "" : ", ") "arg" i + 1 " " $i
+	gsub(/"/, "", text)
+	print "| " $1 " | " $2 " | " (text == "" ? "-" : text) " |"
+}')
 list_places() { sed -n '/^## Where things live/,/^\*\*Arrows/{ s/^\([^ ]*[^ `]\)  .*/\1/p }' docs/design.md; }
 while read -r place; do
 	ls -d $(sed 's/<[a-z]*>/*/g' <<<"$place") >/dev/null 2>&1 || fail "docs/design.md: there is no $place"
