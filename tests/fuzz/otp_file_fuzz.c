@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as an emulator's file: symbols, recovery, slides. Invariant: what is found lies in the file, and a probe's place in its function. For libFuzzer. */
+/* Any bytes as an emulator's file: symbols, recovery, slides, built-in functions. Invariant: what is found lies in the file, and a probe's place in its function. For libFuzzer. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "otp/otp_bifs.h"
 #include "otp/otp_slide.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
@@ -33,6 +34,17 @@ static void look(struct otp_symbols *symbols, const char *name, enum otp_side si
     hold(!place.size || site.slid < place.size);
 }
 
+static void look_for_bifs(struct otp_image *image)
+{
+    struct otp_bif *bifs;
+    size_t n;
+
+    hold(!otp_bifs_find(image, &bifs, &n));
+    for (size_t i = 0; i < n; i++)
+        hold(otp_image_segment(image, bifs[i].function) && otp_bifs_at(bifs, n, bifs[i].function) == &bifs[i]);
+    free(bifs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     static const char *const names[] = {"main", "exported", "erts_do_exit_process", "efile_open", "erts_proc", "spawn_3"};
@@ -45,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (!otp_symbols_new(path, NULL, &symbols)) {
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             look(symbols, names[i], i % 2 ? OTP_RETURN : OTP_ENTRY);
+        look_for_bifs(otp_symbols_image(symbols));
         otp_symbols_free(symbols);
     }
     close(fd);

@@ -95,13 +95,14 @@ int otp_bifs_find(struct otp_image *image, struct otp_bif **out, size_t *n)
     *out = NULL;
     *n = 0;
     for (size_t i = 0; i < image->nrelocs;) {
-        size_t row = read_row(image, i, NULL);
+        size_t row = read_row(image, i, NULL), next;
 
         if (row > length) {
             longest = i;
             length = row;
         }
-        i = row > 1 ? reloc_from(image, i, image->relocs[i].at + row * ENTRY_BYTES) : i + 1;
+        next = reloc_from(image, i, image->relocs[i].at + (row > 1 ? row * ENTRY_BYTES : 1)); /* each place once */
+        i = next > i ? next : i + 1;
     }
     if (length < LEAST_ENTRIES)
         return 0;
