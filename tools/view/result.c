@@ -257,23 +257,20 @@ static int give_lines(struct counted *to, struct counted *from, bool copies)
     return err;
 }
 
-/* The last of the readers that want lines gets those that were taken. */
-static int last_who_wants(struct result_reader *const readers[], size_t n, int what)
+/* The last of the readers that want lines gets those that were taken; NULL: none wants them. */
+static const struct result_reader *last_by_row(struct result_reader *const readers[], size_t n)
 {
-    int last = -1;
-
-    for (size_t i = 0; i < n; i++)
-        if ((int)readers[i]->wants <= what)
-            last = (int)i;
-    return last;
+    while (n && readers[n - 1]->wants == RESULT_SUMS)
+        n--;
+    return n ? readers[n - 1] : NULL;
 }
 
 static int gather_table(const struct result_source *s, const struct view_table *table, size_t id,
                         struct result_reader *const readers[], size_t n)
 {
-    int last = last_who_wants(readers, n, RESULT_ROWS);
+    const struct result_reader *last = last_by_row(readers, n);
     struct counted fresh = {0};
-    int err = take_table(s, &fresh, table, last >= 0);
+    int err = take_table(s, &fresh, table, last != NULL);
 
     for (size_t i = 0; i < n && !err; i++) {
         struct counted *to = &readers[i]->unread->tables[id];
@@ -283,8 +280,8 @@ static int gather_table(const struct result_source *s, const struct view_table *
             break;
         result_merge(table, to->all, fresh.all);
         result_merge(table, to->whole, fresh.whole);
-        if (readers[i]->wants <= RESULT_ROWS)
-            err = give_lines(to, &fresh, (int)i != last);
+        if (readers[i]->wants != RESULT_SUMS)
+            err = give_lines(to, &fresh, readers[i] != last);
     }
     free_counted(&fresh);
     return err;
