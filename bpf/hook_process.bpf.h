@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Processes of a stock emulator: events of their births and ends, of messages, of schedulers and of collections.
- * Source: erts/emulator/beam/erl_process.c, erl_proc_sig_queue.c and erl_gc.c of OTP.
+ * Processes of a stock emulator: events of their births and ends, of messages, of schedulers, of collections and copies.
+ * Source: erts/emulator/beam/erl_process.c, erl_message.c, erl_proc_sig_queue.c, erl_gc.c and copy.c of OTP.
  */
 #ifndef BPF_HOOK_PROCESS_BPF_H
 #define BPF_HOOK_PROCESS_BPF_H
@@ -215,6 +215,122 @@ int ret_gc_minor__end(struct pt_regs *ctx)
         tell_gc_major__end((const struct ev_gc_major__end *)&ev);
     else
         tell_gc_minor__end(&ev);
+    return 0;
+}
+
+/* ---- heaps: of which size each is before a collection and behind it, the young one alone */
+
+struct hook_resize {
+    __u64 process, words;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, hook_thread);
+    __type(value, struct hook_resize);
+} resizing SEC(".maps");
+
+/* garbage_collect(process, ...) */
+SEC("uprobe")
+int at_process__heap_grow(struct pt_regs *ctx)
+{
+    struct hook_resize now = {.process = FIXES_CTX_LOAD(ctx, di)};
+    const struct otp_layout *layout = hook_layout(ctx);
+    hook_thread thread = bpf_get_current_pid_tgid();
+
+    if (!layout || otp_read(layout, now.process, OTP_PROC_HEAP_SZ, &now.words, sizeof now.words))
+        return 0;
+    if (bpf_map_update_elem(&resizing, &thread, &now, BPF_ANY))
+        probe_lose(LOSS_MAP_FULL);
+    return 0;
+}
+
+/* Which of the two it is shows here. */
+SEC("uprobe")
+int ret_process__heap_grow(struct pt_regs *ctx)
+{
+    hook_thread thread = bpf_get_current_pid_tgid();
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    struct hook_resize before, *kept = bpf_map_lookup_elem(&resizing, &thread);
+    struct ev_process__heap_grow ev;
+
+    if (!kept)
+        return 0;
+    before = *kept;
+    bpf_map_delete_elem(&resizing, &thread);
+    if (!probe_runs || !layout || hook_pid(layout, before.process, &ev.pid) ||
+        otp_read(layout, before.process, OTP_PROC_HEAP_SZ, &ev.new_words, sizeof ev.new_words))
+        return 0;
+    view_begin(&ev.head, layout->vm);
+    ev.head.where = hook_where(ctx, before.process);
+    ev.old_words = before.words;
+    if (ev.new_words > ev.old_words)
+        tell_process__heap_grow(&ev);
+    else if (ev.new_words < ev.old_words)
+        tell_process__heap_shrink((const struct ev_process__heap_shrink *)&ev);
+    return 0;
+}
+
+/* ---- copies */
+
+/* Who began to send on a thread, until what it sends is copied: the address of its process. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, hook_thread);
+    __type(value, __u64);
+} copying SEC(".maps");
+
+/*
+ * The process that sends what this thread copies; 0: nobody does. A send to an alias that is not there any more copies
+ * nothing: who began it is believed only while it runs, for then the next copy of its thread is its own, too.
+ */
+static __always_inline __u64 hook_copies_for(const struct otp_layout *layout)
+{
+    hook_thread thread = bpf_get_current_pid_tgid();
+    __u64 *kept = bpf_map_lookup_elem(&copying, &thread), process;
+    __u32 state;
+
+    if (!kept)
+        return 0;
+    process = *kept;
+    bpf_map_delete_elem(&copying, &thread);
+    if (otp_read(layout, process, OTP_PROC_STATE, &state, sizeof state))
+        return 0;
+    return (state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31)) & 1 ? process : 0;
+}
+
+/*
+ * copy_struct_x(term, words, ...), of no words when all of it is constants; which 1: erts_send_message(sender, receiver,
+ * locks, message) and erts_proc_sig_send_to_alias(sender, from, to, message, token), which copy the message next unless it
+ * is one word.
+ */
+SEC("uprobe")
+int at_copy__struct(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = hook_layout(ctx);
+    hook_thread thread = bpf_get_current_pid_tgid();
+    struct ev_copy__struct ev;
+    __u64 process;
+
+    if (!layout)
+        return 0;
+    if (otp_which(ctx)) {
+        process = FIXES_CTX_LOAD(ctx, di);
+        if (process && (FIXES_CTX_LOAD(ctx, cx) & 3) != OTP_TAG_IMMEDIATE)
+            bpf_map_update_elem(&copying, &thread, &process, BPF_ANY);
+        return 0;
+    }
+    process = hook_copies_for(layout);
+    ev.words = FIXES_CTX_LOAD(ctx, si);
+    if (!ev.words)
+        return 0;
+    view_begin(&ev.head, layout->vm);
+    ev.head.where = process ? hook_where(ctx, process) : 0;
+    tell_copy__struct(&ev);
     return 0;
 }
 

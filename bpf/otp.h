@@ -115,6 +115,7 @@ enum otp_callback {
 enum {
     OTP_TAG_LIST = 1,  /* primary tags, the low two bits */
     OTP_TAG_BOXED = 2,
+    OTP_TAG_IMMEDIATE = 3,
     OTP_TAG_PID = 0x3, /* immediates, the low four */
     OTP_TAG_PORT = 0x7,
     OTP_TAG_SMALL = 0xf,
