@@ -390,8 +390,10 @@ $(BUILD)/share/%.1: $(BUILD)/% $(HELP_SCRIPTS)
 	@mkdir -p $(@D)
 	bash docs/from_help.sh docs/man.awk $< name=$* $(ABOUT) version=$(VERSION) date=$(TODAY) > $@
 
-COMPLETED = views="$$(sed -nE 's/^VIEW\((\w+),.*/\1/p' bpf/views.def | xargs)" \
-	probes="$$(sed -nE 's/^PROBE\((\w+), (\w+),.*/\1 \2/p' vm/probes.def | xargs -n 1 | sort -u | xargs)"
+# Words that are views and families of probes, too, are completed once.
+VIEW_NAMES = sed -nE 's/^VIEW\((\w+),.*/\1/p' bpf/views.def
+COMPLETED = views="$$($(VIEW_NAMES) | xargs)" probes="$$(sed -nE 's/^PROBE\((\w+), (\w+),.*/\1 \2/p' vm/probes.def | xargs -n 1 | \
+	sort -u | grep -vxF "$$($(VIEW_NAMES))" | xargs)"
 $(BUILD)/share/completion: $(BUILD)/erlsnoop bpf/views.def vm/probes.def $(HELP_SCRIPTS)
 	@mkdir -p $(@D)
 	bash docs/from_help.sh docs/completion.awk $< $(COMPLETED) > $@
