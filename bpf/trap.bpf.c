@@ -33,13 +33,13 @@ static __noinline __u64 trap_registered(__u64 where)
     return layout ? otp_name_or_label(layout, where & VIEW_ADDRESS_MASK) : TRAP_NAME_UNKNOWN;
 }
 
-static __always_inline void trap_begin(struct trap_head *head, const struct ev_head *h, __u64 before)
+static __always_inline void trap_begin(struct trap_head *head, const struct ev_head *h, __u64 before, __u64 where)
 {
     head->header.time_ns = view_ns(h);
     head->thread = bpf_get_current_pid_tgid();
     head->tells = h->tells;
     head->before = before;
-    head->registered = h->where ? trap_registered(h->where) : TRAP_NAME_UNKNOWN;
+    head->registered = where ? trap_registered(where) : TRAP_NAME_UNKNOWN;
 }
 
 _Static_assert(sizeof(struct trap_name) == sizeof(struct name_text), "a name is made where it stands in the record");
@@ -111,6 +111,54 @@ static __always_inline __attribute__((unused)) void trap_fill_none(void)
 #include "../vm/probes.def"
 }
 
+#define TRAP_SUBJECT(ev, arg, name)                                                                \
+    if (!__builtin_strcmp(name, "receiver") || (!__builtin_strcmp(name, "pid") && !subject))       \
+        subject = (ev)->arg;
+#define TRAP_NO_SUBJECT(ev, arg, name)
+#define TRAP_SUBJECT_pid TRAP_SUBJECT
+#define TRAP_SUBJECT_caller TRAP_SUBJECT
+#define TRAP_SUBJECT_name TRAP_SUBJECT
+#define TRAP_SUBJECT_port TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_words TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_bytes TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_frames TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_count TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_ns TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_flag TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_errno TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_efile_op TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_none TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_mfa TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_term TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_node TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_text TRAP_NO_SUBJECT
+
+/* The process that the event is about, as subjects() of tools/source/trap_source.c; 0: it is not asked for. */
+static __always_inline __attribute__((unused)) ev_id trap_subject_of_nothing(void)
+{
+    ev_id subject = 0;
+
+#define PROBE(probe, family, nargs, watch, text)                                                   \
+    return subject;                                                                                \
+    }                                                                                              \
+    static __always_inline ev_id trap_subject_of_##probe(const struct ev_##probe *ev)              \
+    {                                                                                              \
+        ev_id subject = 0;
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE(prefix, family, nargs, NOTHING, text)
+#define ARG(probe, index, arg, type, unit)                                                         \
+    if (event_wanted[PROBE_ID_##probe] & 1 << index) {                                             \
+        TRAP_SUBJECT_##unit(ev, arg, #arg)                                                         \
+    }
+#include "../vm/probes.def"
+    return subject;
+}
+
+/* Where it is: a hook says so, a note of an erlvm leaves it to be found. */
+static __always_inline __u64 trap_where(const struct ev_head *h, ev_id subject)
+{
+    return h->where || !subject ? h->where : view_where(h->vm, subject);
+}
+
 static __always_inline __u64 trap_wakes(void)
 {
     __u64 waits = bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
@@ -126,7 +174,8 @@ static __always_inline __u64 trap_wakes(void)
                                                                                                    \
         if (!r)                                                                                    \
             return;                                                                                \
-        trap_begin(&r->head, &ev->head, before);                                                   \
+        trap_begin(&r->head, &ev->head, before,                                                    \
+                   trap_where(&ev->head, trap_subject_of_##probe(ev)));                            \
         trap_fill_##probe(ev, r);                                                                  \
         bpf_ringbuf_submit(r, trap_wakes());                                                       \
     }                                                                                              \

@@ -44,7 +44,7 @@ static const struct {
 } names_ways[] = {
     {NAMED_OURS, WATCHED("")},  {NAMED_OURS, WATCHED("--source notes")}, {NAMED_STOCK, WATCHED("")},
     {NAMED_OURS, RECORDED("")}, {NAMED_OURS, RECORDED("--ring 60s")},    {NAMED_STOCK, RECORDED("")},
-    {NAMED_STOCK, RECORDED("--ring 60s")},
+    {NAMED_STOCK, RECORDED("--ring 60s")}, {NAMED_OURS, RECORDED("--source notes")},
 };
 
 /* The member of the row of that table and name; -1: there is none. */
