@@ -719,6 +719,9 @@ void erl_args_parse(char **argv, struct options *o, struct words *boot)
 	if (find_root(&flags) != NULL)
 		code_path_set_root(mem_strdup(find_root(&flags)));
 	erl_args_use_library();
+	words_clear(&flags);
+	words_clear(&plain);
+	erl_words_expand(argv, &flags, &plain);
 	erl_words_put_release(&flags, &plain);
 	bindir = set_environment(code_path_root());
 	add_installation(boot, code_path_root(), bindir);

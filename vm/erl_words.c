@@ -137,6 +137,17 @@ static bool names_file(const struct source *s, const char *word)
 	return !s->extra && strcmp(word, "-args_file") == 0;
 }
 
+/* A text's words end with "--", and do not go on with the next one's. */
+static void end_text(const struct source *s)
+{
+	if (!s->extra)
+		words_add(s->flags, "--");
+	else if (!release_ends_flags())
+		words_add(s->plain, "--");
+	else if (!s->is_file)
+		words_add(s->flags, "--");
+}
+
 static void expand_text(const char *text, struct source s)
 {
 	char *word;
@@ -152,7 +163,7 @@ static void expand_text(const char *text, struct source s)
 		}
 		mem_free(word);
 	}
-	words_add(s.extra ? s.plain : s.flags, "--");
+	end_text(&s);
 }
 
 static bool has_words(const char *variable)

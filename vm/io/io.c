@@ -2,8 +2,10 @@
 /* Starts the room and wires it into processes and messages. */
 #include "io/io.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "base/release.h"
 #include "io/efile.h"
 #include "io/filename.h"
 #include "io/io_probe.h"
@@ -14,21 +16,29 @@
 #include "proc/process_life.h"
 #include "proc/sched.h"
 
+enum { LAST = INT_MAX };
+
 static const struct {
 	const struct port_driver *driver;
 	bool by_name;
+	int last;            /* release */
 } drivers[] = {
-#define DRIVER(stem, by_name) { &port_##stem##_driver, by_name },
+#define DRIVER(stem, by_name, last) { &port_##stem##_driver, by_name, last },
 #include "io/drivers.def"
 };
 enum { DRIVERS = sizeof(drivers) / sizeof(drivers[0]) };
+
+static bool has_name(int i)
+{
+	return drivers[i].by_name && release_current->number <= drivers[i].last;
+}
 
 const struct port_driver *io_find_driver(const char *name, size_t n)
 {
 	for (int i = 0; i < DRIVERS; i++) {
 		const struct port_driver *d = drivers[i].driver;
 
-		if (drivers[i].by_name && strlen(d->name) == n && memcmp(d->name, name, n) == 0)
+		if (has_name(i) && strlen(d->name) == n && memcmp(d->name, name, n) == 0)
 			return d;
 	}
 	return NULL;
@@ -41,7 +51,7 @@ Term io_list_drivers(struct heap *h)
 	for (int i = 0; i < DRIVERS; i++) {
 		const char *name = drivers[i].driver->name;
 
-		if (drivers[i].by_name)
+		if (has_name(i))
 			list = heap_cons(h, heap_list_bytes(h, name, strlen(name), NIL), list);
 	}
 	return list;

@@ -118,7 +118,7 @@ struct port_driver {
 	/* The last reference is gone. Any thread. */
 	void (*freed)(struct port *port);
 };
-#define DRIVER(stem, by_name) extern const struct port_driver port_##stem##_driver;
+#define DRIVER(stem, by_name, last) extern const struct port_driver port_##stem##_driver;
 #include "io/drivers.def"
 
 /* Messages for a port that traces; the task brings them to its output. */
