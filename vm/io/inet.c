@@ -257,10 +257,9 @@ static int open_in_netns(const char *netns, int family, int type, int protocol)
 	return fd;
 }
 
-static int open_fd(const struct inet_socket *s, int family, int type)
+static int open_fd(const struct inet_socket *s, int family, int type, bool multipath)
 {
-	int protocol = family == AF_UNIX ? 0 : s->protocol;
-
+	int protocol = family == AF_UNIX ? 0 : multipath && type == SOCK_STREAM ? IPPROTO_MPTCP : s->protocol;
 	int fd;
 
 	type |= SOCK_CLOEXEC | SOCK_NONBLOCK;
@@ -285,10 +284,16 @@ static bool get_kind(const uint8_t *data, int type, int *family, struct port_ans
 
 void inet_open(struct inet_socket *s, const uint8_t *data, size_t n, int type, struct port_answer *a)
 {
+	enum { PROTOCOL_MPTCP = 4 }; /* since OTP 28 a third byte names the protocol, of which only this one is another than the type's */
 	int family, fd, error;
+	bool multipath = n == 3 && data[2] == PROTOCOL_MPTCP;
 
-	if (n != 2) {
+	if (n != 2 && n != 3) {
 		inet_answer_error(a, EINVAL);
+		return;
+	}
+	if (n == 3 && data[2] > PROTOCOL_MPTCP) {
+		inet_answer_error(a, EPROTONOSUPPORT);
 		return;
 	}
 	if (!get_kind(data, type, &family, a))
@@ -297,7 +302,7 @@ void inet_open(struct inet_socket *s, const uint8_t *data, size_t n, int type, s
 		inet_answer_word(a, "exbadseq");
 		return;
 	}
-	fd = open_fd(s, family, type);
+	fd = open_fd(s, family, type, multipath);
 	error = fd < 0 ? -errno : inet_take_fd(s, fd);
 	if (error != 0) {
 		inet_answer_error(a, -error);

@@ -352,15 +352,16 @@ GETTER(sctp)
 /* ---- the table */
 
 static const struct option {
-	int level, number;
+	int since, level, number;
 	Term name;
 	Term (*set)(struct nif_env *env, struct sock *s, int level, int number, Term value);
 	Term (*get)(struct nif_env *env, struct sock *s, int level, int number);
 } options[] = {
 #define set_none NULL
 #define get_none NULL
-#define OPTION(level, name, number, set, get) { level, number, am_##name, set_##set, get_##get },
-#define UNKNOWN(level, name) { level, -1, am_##name, NULL, NULL },
+#define SINCE(release, level, name, number, set, get) { release, level, number, am_##name, set_##set, get_##get },
+#define OPTION(level, name, number, set, get) { 0, level, number, am_##name, set_##set, get_##get },
+#define UNKNOWN(level, name) { 0, level, -1, am_##name, NULL, NULL },
 #include "socket/sock_options.def"
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
@@ -370,10 +371,16 @@ const struct sock_level sock_levels[SOCK_LEVELS] = {
 	{ am_sctp, IPPROTO_SCTP },
 };
 
+/* -1: it is not known. */
+static int number_of(const struct option *o)
+{
+	return release_is_from(o->since) ? o->number : -1;
+}
+
 static const struct option *find_option(int level, int number)
 {
 	for (size_t i = 0; i < OPTIONS; i++)
-		if (options[i].level == level && options[i].number == number && number >= 0)
+		if (options[i].level == level && number_of(&options[i]) == number && number >= 0)
 			return &options[i];
 	return NULL;
 }
@@ -405,7 +412,7 @@ Term sock_put_options(struct nif_env *env)
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct option *o = &options[i];
 
-		list = heap_cons(h, o->number < 0 ? o->name : heap_tuple(h, o->name, term_from_small(o->number)), list);
+		list = heap_cons(h, number_of(o) < 0 ? o->name : heap_tuple(h, o->name, term_from_small(number_of(o))), list);
 		if (i + 1 < OPTIONS && options[i + 1].level == o->level)
 			continue;
 		levels = heap_cons(h, put_level(h, o->level, list), levels);
