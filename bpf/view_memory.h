@@ -27,7 +27,7 @@ VIEW_INLINE void view_memory_on_copy__struct(const struct ev_copy__struct *ev)
     VIEW_ADD(totals, copied, ev->words);
     VIEW_OBSERVE(totals, size, ev->words);
     if (ev->head.where)
-        view_memory_sent(&ev->head, 0, ev->words);
+        view_memory_sent(&ev->head, view_process_at(ev->head.where), ev->words);
 }
 
 /* What is one word is not copied. */

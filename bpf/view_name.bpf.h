@@ -7,6 +7,7 @@
  *   view_shape(&name, &shape)                            of a term's name: what terms are counted by
  *   view_orderly(h, &shape)                              whether a reason is normal, or a shutdown
  *   view_pid(id, &name)                                  a process by its number
+ *   view_process_at(where)                               its number, by ev_head.where
  *   view_label(h, &text, &name)                          what a text says, cut
  *   view_port(h, id, &text, &name)                       a port by its number and its name
  *   view_node(h, node, &name)                            a node
@@ -249,6 +250,18 @@ FIXES_GLOBAL int view_owner_at(__u64 where, struct name_text *out)
         return EV_OWNER_UNKNOWN;
     otp_name_mfa(out, call.module, call.function, call.arity);
     return whole ? EV_OWNER_KNOWN : EV_OWNER_BEGINS;
+}
+
+/* The process itself, of an event that does not tell it but by `where`; 0: it is not known. */
+FIXES_GLOBAL __u64 view_process_at(__u64 where)
+{
+    __u32 slot = where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
+    const struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
+    struct wire_pid pid = {0};
+
+    if (!layout || otp_read_pid(layout, where & VIEW_ADDRESS_MASK, &pid))
+        return 0;
+    return ev_id_of_pid(pid.id, pid.serial);
 }
 
 /*

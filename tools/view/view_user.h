@@ -202,6 +202,13 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
 #define STATE(view, kept, of) VIEW_STATE_##of(view, kept)
 #include "../../bpf/views.def"
 
+/* No event here says where its process is. */
+VIEW_INLINE __u64 view_process_at(__u64 where)
+{
+    (void)where;
+    return 0;
+}
+
 /* By what was told of registered names up to now. */
 VIEW_INLINE int view_owner_now(const struct ev_head *h, ev_id id, struct name_text *out)
 {
