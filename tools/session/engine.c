@@ -329,19 +329,34 @@ static int take_maps(struct engine *e, const struct view_table *t, struct result
     return err ? err : take_rest(e, t, out);
 }
 
-/* What was counted in the kernel, and in user space. */
-static int take(void *ctx, const struct view_table *t, struct result_taken *out)
+/* VMs that tell by pages are watched all the time. */
+static int take_feed(struct engine *e, const struct view_table *t, struct result_taken *out)
 {
-    struct engine *e = ctx;
-    int err = session_loaded(e->session) ? take_maps(e, t, out) : 0;
     uint64_t *rest = out->rest;
+    size_t at = out->nrows;
+    int err;
 
-    if (err || !e->feed)
-        return err;
     out->rest = out->whole;
     err = feed_counted(e->feed, t, out);
     out->rest = rest;
     result_merge(t, out->rest, out->whole);
+    for (; t->key == VIEW_TOTAL && at < out->nrows; at++)
+        result_merge(t, out->whole, out->rows[at].words);
+    return err;
+}
+
+/* What was counted in the kernel, and in user space. All of a TOTAL table is of the VM, if there is but one. */
+static int take(void *ctx, const struct view_table *t, struct result_taken *out)
+{
+    struct engine *e = ctx;
+    int err = session_loaded(e->session) ? take_maps(e, t, out) : 0;
+
+    if (!err && e->feed)
+        err = take_feed(e, t, out);
+    if (err || t->key != VIEW_TOTAL || !e->one_vm)
+        return err;
+    err = result_add(out, session_vm(e->session), 0, out->rest);
+    memset(out->rest, 0, t->row_bytes);
     return err;
 }
 
@@ -506,6 +521,7 @@ static void apply_question(struct engine *e, struct engine_question *q, const st
     e->question = q;
     e->prints_events = o->events;
     e->one_vm = !o->all && !o->child;
+    e->settings.by_vm &= !e->one_vm; /* which costs a look-up an event */
     for (size_t v = 0; v < VIEW_COUNT; v++)
         e->settings.events[v] = o->events || (exemplars && view_has_exemplars((enum view_id)v));
     for (size_t i = 0; i < view_nuses; i++)

@@ -85,6 +85,11 @@ bool session_ends(const struct session *s)
     return s->ending;
 }
 
+uint32_t session_vm(const struct session *s)
+{
+    return (uint32_t)s->watch.only.pid;
+}
+
 bool session_vm_ended(const struct session *s)
 {
     return s->ended;

@@ -104,6 +104,8 @@ void session_cost(const struct session *s, struct session_cost *out);
 /* Seconds of the result being printed: that there were probes, and all, as pages of events have no gaps. */
 double session_seconds(const struct session *s);
 double session_whole_seconds(const struct session *s);
+/* The VM that is watched, where that is one which ran before. */
+uint32_t session_vm(const struct session *s);
 /* Whether the result being printed is the last: the VM has ended (which session_vm_ended tells), or we are told to. */
 bool session_ends(const struct session *s);
 bool session_vm_ended(const struct session *s);
