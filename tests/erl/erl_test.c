@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Erlang programs, each with the lines it must print: `%% expect: LINE`, in order; a row `%% expect 27: LINE` behind one says what stands
- * in its place with the library of OTP 27 and later ones. Every program is compiled by the stock erlc and
+ * in its place with the library of OTP 27 and later ones, and `%% until: 26` that the program is about those up to 26. Every program is compiled by the stock erlc and
  * run on the stock erl and on erlvm; each run is one test, and a failure shows the first line that differs.
  * A program in a folder otpNN has its .beam beside it, made by the compiler of OTP NN (tests/erl/compile.sh makes it anew): that is what
  * runs, and an older stock erl, which cannot load it, is skipped.
@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -163,6 +164,17 @@ static int library_release(const char *path)
 	const char *folder = strstr(path, "/library");
 
 	return folder != NULL ? atoi(folder + strlen("/library")) : 0;
+}
+
+/* The last release whose library the program is about, by a line `%% until: NN`. */
+static int last_release(const char *path)
+{
+	static const char mark[] = "%% until: ";
+	char *text = read_file(path), *at = strstr(text, mark);
+	int release = at != NULL ? atoi(at + sizeof(mark) - 1) : INT_MAX;
+
+	free(text);
+	return release;
 }
 
 /* Not within a test: nothing is asserted here. 0: there is no such VM, or it has no library. */
@@ -478,7 +490,7 @@ START_TEST(test_program_on_stock_erl)
 {
 	const char *path = programs.paths[_i];
 
-	if (is_skipped(path) || library_release(path) > programs.stock_release)
+	if (is_skipped(path) || library_release(path) > programs.stock_release || last_release(path) < programs.stock_release)
 		return;
 	if (committed_release(path) == 0 && erlvm_refusal()[0] != 0)
 		printf("SKIP %s on erl: its lines are those of the release whose library erlvm runs, erl is OTP %d\n", path, programs.stock_release);
@@ -491,7 +503,7 @@ END_TEST
 
 static void run_on_erlvm(const char *path, const char *vm_name, const char *const *flags)
 {
-	if (library_release(path) > programs.erlvm_release)
+	if (library_release(path) > programs.erlvm_release || last_release(path) < programs.erlvm_release)
 		return;
 	if (erlvm_refusal()[0] != 0)
 		printf("SKIP %s on %s: %s\n", path, vm_name, erlvm_refusal());

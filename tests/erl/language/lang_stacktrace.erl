@@ -6,7 +6,7 @@
 main() ->
     show(fun() -> deep(3) end),
     show(fun() -> clause(4, b) end),
-    show(fun() -> lists:map(fun(X) -> 1 + X end, [a]) end),
+    show(fun() -> lists:map(fun(X) -> id(1) + X end, [a]) end),
     show(fun() -> atom_to_list(id("no")) end),
     show(fun() -> nowhere:to_be(found) end),
     show(fun() -> erlang:error(custom, [a, b]) end),
@@ -61,6 +61,7 @@ id(X) -> X.
 %% expect: {error,function_clause}
 %% expect: {lang_stacktrace,clause,[4,b],{"lang_stacktrace.erl",55}}
 %% expect: {error,badarith}
+%% expect: {erlang,'+',[1,a],false}
 %% expect: {lang_stacktrace,a_fun,1,{"lang_stacktrace.erl",9}}
 %% expect: {lists,map,2,false}
 %% expect: {error,badarg}
@@ -73,6 +74,7 @@ id(X) -> X.
 %% expect: {throw,out}
 %% expect: {lang_stacktrace,a_fun,3,{"lang_stacktrace.erl",13}}
 %% expect: {maps,fold_1,3,false}
+%% expect 27: {maps,fold_1,4,false}
 %% expect: [{m,f,1,[]},{m,f,[a],[{line,7}]},{fun erlang:hd/1,[x],[]}]
 %% expect: [{m,f,1,[]},{m,f,2,[]},{m,f,3,[]},{m,f,4,[]},{m,f,5,[]},{m,f,6,[]},{m,f,7,[]},{m,f,8,[]}]
 %% expect: 8

@@ -69,5 +69,6 @@ name({_, F, _, _}) ->
 %% expect: {error,x,[]}
 %% expect: {error,badarg,[{erlang,hd,[x]}]}
 %% expect: {error,badarith,[{lang_tail,a_fun,1}]}
+%% expect 27: {error,badarith,[{erlang,'+',[x,1]},{lang_tail,a_fun,1}]}
 %% expect: {error,{badfun,x},[{lang_tail,by_fun,2}]}
 %% expect: {error,{badarity,[y]},[{lang_tail,by_fun,2}]}

@@ -1,5 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% 0.0 and -0.0 are the same key of a map. Which of them a map has afterwards, in small maps and large ones.
+%% 0.0 and -0.0 are the same key of a map, up to OTP 26. Which of them a map has afterwards, in small maps and large ones.
+%% until: 26
 -module(lang_zero_keys).
 -export([main/0]).
 

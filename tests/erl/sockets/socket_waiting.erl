@@ -64,7 +64,10 @@ nowait() ->
     show(socket:recv(S, 0, Mine)),
     ok = socket:send(C, "ab"),
     {ok, <<"a">>} = socket:recv(S, 1),
-    {select, {{select_info, recv, _} = Info3, <<"b">>}} = socket:recv(S, 10, nowait),
+    Info3 = case socket:recv(S, 10, nowait) of
+        {select, {{select_info, recv, _} = Waits, <<"b">>}} -> Waits;
+        {select, {select_info, recv, _} = Waits} -> Waits % OTP 27 keeps what came
+    end,
     show(socket:cancel(S, Info3)),
     show(why(fun () -> socket:cancel(S, {select_info, dance, make_ref()}) end)),
     [ok = socket:close(X) || X <- [C, S]],
