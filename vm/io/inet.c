@@ -177,6 +177,7 @@ struct inet_socket *inet_new_like(const struct inet_socket *s, int fd, Term owne
 	c->send_timeout_close = s->send_timeout_close;
 	copy_busy_limits(c->port, s->port);
 	c->show_econnreset = s->show_econnreset;
+	c->reads_no_further = s->reads_no_further;
 	c->linger_zero = s->linger_zero;
 	c->delimiter = s->delimiter;
 	c->remote = *remote;

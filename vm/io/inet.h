@@ -107,6 +107,7 @@ struct inet_socket {
 	size_t length;           /* what the receiver asked for; 0: what there is */
 	uint32_t send_timeout_ms, read_packets;
 	bool send_timeout_close, delay_send, show_econnreset, linger_zero;
+	bool reads_no_further;   /* {read_ahead, false}: kept, and nothing goes by it */
 	bool closed_sent, closed_for_recv, closed_for_send, reset_seen, write_shut;
 	int shutdown_waits;      /* how + 1, once the queue is empty */
 	Term busy_caller;        /* who waits for the queue to get short */
@@ -201,7 +202,7 @@ enum {
 	LOPT_MESSAGE_LOW, LOPT_NETNS, LOPT_SHOW_ECONNRESET, LOPT_LINE_DELIMITER, OPT_TCLASS, OPT_BIND_TO_DEVICE,
 	OPT_RECVTOS, OPT_RECVTCLASS,
 	OPT_PKTOPTIONS, OPT_TTL, OPT_RECVTTL,
-	LOPT_DEBUG = 99,
+	LOPT_READ_AHEAD = 49, LOPT_DEBUG = 99,
 };
 /* An option that the kernel keeps as one integer: inet_options.def. */
 struct inet_kernel_option {

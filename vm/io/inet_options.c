@@ -196,6 +196,7 @@ static bool set_own(struct inet_socket *s, unsigned number, int32_t value, struc
 	case LOPT_NETNS: return set_text(&s->netns, l, value);
 	case LOPT_SHOW_ECONNRESET: s->show_econnreset = value != 0; return true;
 	case LOPT_LINE_DELIMITER: s->delimiter = (uint8_t)value; return true;
+	case LOPT_READ_AHEAD: s->reads_no_further = value == 0; return true;
 	case LOPT_DEBUG: s->debug = value != 0; return true;
 	default: return false;
 	}
@@ -404,6 +405,7 @@ static bool get_own(const struct inet_socket *s, unsigned number, uint32_t *valu
 	case LOPT_SEND_TIMEOUT_CLOSE: *value = s->send_timeout_close; *left_out = !stream; return true;
 	case LOPT_DELAY_SEND: *value = s->delay_send; *left_out = !stream; return true;
 	case LOPT_SHOW_ECONNRESET: *value = s->show_econnreset; *left_out = !stream; return true;
+	case LOPT_READ_AHEAD: *value = !s->reads_no_further; *left_out = !stream; return true;
 	case LOPT_READ_PACKETS: *value = s->read_packets; *left_out = stream; return true;
 	default: return false;
 	}

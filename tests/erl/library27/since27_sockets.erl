@@ -9,7 +9,8 @@ main() ->
     udp(),
     hostile(),
     sendv(stream_pair()),
-    sendv_of_datagrams().
+    sendv_of_datagrams(),
+    read_ahead().
 
 %% What a reference of this VM alone is written as.
 local() ->
@@ -161,3 +162,18 @@ catch_class(F) ->
     catch
         C:R -> {C, R}
     end.
+
+%% What is set of a listening socket is set of those that it accepts; nodes on TLS set it.
+read_ahead() ->
+    {ok, L} = gen_tcp:listen(0, [{packet, 4}, {read_ahead, false}, {ip, {127, 0, 0, 1}}]),
+    {ok, Port} = inet:port(L),
+    {ok, C} = gen_tcp:connect({127, 0, 0, 1}, Port, [{packet, 4}]),
+    {ok, S} = gen_tcp:accept(L),
+    {ok, U} = gen_udp:open(0),
+    ok = gen_tcp:send(C, [<<"one">>]),
+    io:format("~0p~n", [[inet:getopts(X, [read_ahead]) || X <- [L, C, S, U]]]),
+    io:format("~0p~n", [[receive {tcp, S, Text} -> Text end, inet:setopts(C, [{read_ahead, true}]), inet:setopts(C, [{read_ahead, 1}])]]),
+    [gen_tcp:close(X) || X <- [L, C, S]].
+
+%% expect: [{ok,[{read_ahead,false}]},{ok,[{read_ahead,true}]},{ok,[{read_ahead,false}]},{ok,[]}]
+%% expect: ["one",ok,{error,einval}]
