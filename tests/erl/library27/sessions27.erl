@@ -1,4 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
+%% own lines: words of call_memory, and what of two sessions reaches one process.
 -module(sessions27).
 -export([main/0, work/1, inner/1, build/1, outer/1]).
 %% Trace sessions of OTP 27: each on its own, counters and patterns too, and gone with whoever holds it.
