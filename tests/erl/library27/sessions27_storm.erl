@@ -1,4 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
+%% own lines: OTP 27.3.4 crashes on it, by signals 6 and 11.
 -module(sessions27_storm).
 -export([main/0, step/1, deeper/1]).
 %% Sessions are made, used and ended, by all that may end them, while processes run, are born and die: nothing is left behind.
