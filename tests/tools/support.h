@@ -46,8 +46,8 @@ const struct support_run *support_two_vms(const char *command, const char *args1
 long support_sum(const char *json, const char *mark, const char *key);
 /*
  * Rows of tables with room for so many keys, in the lines that hold `mark`, add up to all there were, each once: those
- * without room are one row. They are told as lost, too; by a machine so slow that the table was read before it was full
- * none is.
+ * without room are one row. They are told as lost, too; by a machine so slow that the table was read before it was full,
+ * fewer or none are.
  */
 void support_told_or_lost(const struct support_run *r, const char *mark, long all, long room);
 /* How many lines hold `mark`. */
