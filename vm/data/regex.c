@@ -168,31 +168,53 @@ static bool find_mute_letter(const char *source, size_t n, int error, size_t *at
 	return (source[*at] < '0' || source[*at] > '7') && source[*at] != 'g';
 }
 
-/* What PCRE 8 took and PCRE2 refuses is written otherwise: a hyphen behind a class in a class, [\d-z], is escaped; a letter behind a backslash
- * that means nothing, there or at all, loses the backslash. Returns a new source of *n bytes, from mem_alloc, for the error at *offset, which
- * moves as far as *moved tells; NULL: the error is one. */
-static char *mend_source(const char *source, size_t *n, int error, size_t offset, int *moved)
+/* Of an error in a range of a class: its hyphen stands where the error is, or, from PCRE2 10.43 on, before that. */
+static bool find_hyphen(const char *source, size_t n, size_t *at)
 {
-	size_t at = offset;
-	char *mended;
+	if (*at < n && source[*at] == '-')
+		return true;
+	return *at > 0 && *at <= n && source[--*at] == '-';
+}
 
-	if (error == PCRE2_ERROR_CLASS_INVALID_RANGE && offset < *n && source[offset] == '-') {
-		mended = mem_alloc(*n + 1);
-		memcpy(mended, source, at);
-		mended[at] = '\\';
-		memcpy(mended + at + 1, source + at, *n - at);
-		++*n;
-		*moved = 1;
-		return mended;
-	}
-	if (!find_mute_letter(source, *n, error, &at))
-		return NULL;
-	mended = mem_alloc(*n);
-	memcpy(mended, source, at - 1);
-	memcpy(mended + at - 1, source + at, *n - at);
-	--*n;
-	*moved = -1;
+/* \x without digits, which PCRE2 takes up to 10.44. *at is behind it. */
+static bool is_bare_x(const char *source, size_t n, size_t at)
+{
+	return at >= 2 && at <= n && source[at - 1] == 'x' && source[at - 2] == '\\';
+}
+
+/* A new source of *n bytes, from mem_alloc. */
+static char *put_in(const char *source, size_t *n, size_t at, const char *text)
+{
+	size_t more = strlen(text);
+	char *mended = mem_alloc(*n + more);
+
+	memcpy(mended, source, at);
+	memcpy(mended + at, text, more);
+	memcpy(mended + at + more, source + at, *n - at);
+	*n += more;
 	return mended;
+}
+
+static char *leave_out(const char *source, size_t *n, size_t at)
+{
+	char *mended = mem_alloc(*n);
+
+	memcpy(mended, source, at);
+	memcpy(mended + at, source + at + 1, *n - at - 1);
+	--*n;
+	return mended;
+}
+
+/* What PCRE 8 took and PCRE2 refuses is written otherwise: a hyphen behind a class in a class, [\d-z], is escaped; \x
+ * gets the digits of what it means; a letter behind a backslash that means nothing, there or at all, loses the
+ * backslash. Returns a new source of *n bytes, from mem_alloc, for the error at `at`; NULL: the error is one. */
+static char *mend_source(const char *source, size_t *n, int error, size_t at)
+{
+	if (error == PCRE2_ERROR_CLASS_INVALID_RANGE && find_hyphen(source, *n, &at))
+		return put_in(source, n, at, "\\");
+	if (error == PCRE2_ERROR_MISSING_OCTAL_OR_HEX_DIGITS && is_bare_x(source, *n, at))
+		return put_in(source, n, at, "00");
+	return find_mute_letter(source, *n, error, &at) ? leave_out(source, n, at - 1) : NULL;
 }
 
 /* Each mend is another pass over the source: a pattern with more of them gets the rest of its bad escapes, of whatever kind, as literals. One
@@ -203,12 +225,12 @@ static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, 
 {
 	pcre2_compile_context *lenient = NULL;
 	char *mended = NULL;
-	int moved_in_all = 0, mends = 0;
+	int moved = 0, mends = 0;
 	pcre2_code *code;
 
 	while ((code = pcre2_compile((PCRE2_SPTR)source, n, flags, error, offset, c)) == NULL) {
-		int moved;
-		char *again = (size_t)mends <= READ_MOST_BYTES / (n + 1) ? mend_source(source, &n, *error, *offset, &moved) : NULL;
+		size_t before = n;
+		char *again = (size_t)mends <= READ_MOST_BYTES / (n + 1) ? mend_source(source, &n, *error, *offset) : NULL;
 
 		if (again == NULL)
 			break;
@@ -218,10 +240,10 @@ static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, 
 		}
 		mem_free(mended);
 		source = mended = again;
-		moved_in_all += moved;
+		moved += (int)(n - before);
 	}
 	if (code == NULL)
-		*offset = (size_t)((int64_t)*offset - moved_in_all);
+		*offset = (size_t)((int64_t)*offset - moved);
 	pcre2_compile_context_free(lenient);
 	mem_free(mended);
 	return code;
