@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -18,6 +19,7 @@
 #include "base/log.h"
 #include "base/release.h"
 #include "code/module.h"
+#include "proc/sched.h"
 
 enum { DIRECTORIES_MAX = 1024, FILE_MAX_BYTES = 1 << 28 };
 
@@ -243,17 +245,33 @@ uint8_t *code_path_read(const char *file, size_t *n)
 	return bytes;
 }
 
+/* Its process waits for another, while other threads run what there is to run. Elsewhere: nothing. */
+static void wait_for_end_of(Term pid)
+{
+	if (pid == TERM_NONE || process_current() == NULL)
+		return;
+	sched_lend();
+	sched_go_outside(); /* loading natives stops the world */
+	while (process_is_alive(pid))
+		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+	sched_go_inside();
+	sched_reclaim();
+}
+
+/* What a module's on_load function makes ready, its natives as a rule, is there when it is called next. */
 static bool load_file(Term module, const char *file)
 {
 	struct beam_error error;
+	Term on_load;
 	size_t n;
 	uint8_t *bytes = code_path_read(file, &n);
 	int status;
 
 	if (bytes == NULL)
 		return false;
-	status = module_load_new(bytes, n, &error);
+	status = module_load_new(bytes, n, &error, &on_load);
 	mem_free(bytes);
+	wait_for_end_of(on_load);
 	if (status != 0)
 		log_line("erlvm: %s: %s", file, error.text);
 	return status == 0 && module_is_loaded(module);

@@ -327,21 +327,22 @@ struct export *module_on_load_export(Term name)
 	return m != NULL && m->pending != NULL ? name_on_load(m->pending) : NULL;
 }
 
-static void spawn_on_load(struct code_instance *c)
+static Term spawn_on_load(struct code_instance *c)
 {
 	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
 
 	name_on_load(c);
 	c->on_load = NULL;
-	process_spawn(NULL, c->module, am_on_load_start, NIL, &o, NULL);
+	return process_spawn(NULL, c->module, am_on_load_start, NIL, &o, NULL);
 }
 
-int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error)
+int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error, Term *on_load)
 {
 	struct code_instance *c = module_prepare(bytes, n, error);
 	struct module *m;
 	bool is_new;
 
+	*on_load = TERM_NONE;
 	if (c == NULL)
 		return -EINVAL;
 	m = get_module(c->module);
@@ -353,7 +354,7 @@ int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error)
 	if (!is_new)
 		module_free_instance(c);
 	else if (c->on_load != NULL)
-		spawn_on_load(c);
+		*on_load = spawn_on_load(c);
 	return 0;
 }
 

@@ -81,8 +81,8 @@ void module_free_instance(struct code_instance *c);
  * Takes: the instances. Fails: -EBUSY (nothing changed, nothing taken): one still has old code, or waits for its on_load function. */
 int module_publish(struct code_instance **c, size_t n);
 /* Both steps for a module that is not loaded yet; when it is meanwhile, nothing happens. Its on_load function runs in a process of its own.
- * Fails: -EINVAL with *error. */
-int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error);
+ * *on_load, or TERM_NONE. Fails: -EINVAL with *error. */
+int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error, Term *on_load);
 /* What current code of the module declares as a native record of that name, as data/record.h says; TERM_NONE: nothing. It is a literal. */
 Term module_find_record(Term module, Term name);
 /* Is there an export of the module that can be called, or current code? */

@@ -112,16 +112,17 @@ START_TEST(test_module_load_new_leaves_loaded_code)
 {
 	struct code_instance *c;
 	struct beam_error error;
+	Term on_load;
 	struct beam_out file;
 
 	init();
 	c = prepare_version(1);
 	ck_assert_int_eq(module_publish(&c, 1), 0);
 	beam_build(&file, BODY(19));
-	ck_assert_int_eq(module_load_new(file.bytes, file.n, &error), 0);
+	ck_assert_int_eq(module_load_new(file.bytes, file.n, &error, &on_load), 0);
 	ck_assert(atomic_load(&module_find(atom_from_text("m"))->current) == c);
 	file.n /= 2;
-	ck_assert_int_eq(module_load_new(file.bytes, file.n, &error), -EINVAL);
+	ck_assert_int_eq(module_load_new(file.bytes, file.n, &error, &on_load), -EINVAL);
 }
 END_TEST
 
