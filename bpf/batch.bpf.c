@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Receives the pages of events that the threads of erlvm hand over (vm/batch_format.h): the note erlang_batch:flush(page, bytes). */
+/* Receives the pages of events that the threads of erlvm hand over (vm/batch_format.h): the note
+ * erlang_batch:flush(page, bytes). */
 #include "probe.bpf.h"
 #include "batch.h"
 
@@ -56,7 +57,8 @@ static __always_inline int receive(__u32 vm, const void *page, __u64 bytes, __u6
     return 0;
 }
 
-/* It stands at the notes of wanted probes as well, where no code is ever run: that it is attached says that they are wanted. */
+/* It stands at the notes of wanted probes as well, where no code is ever run: that it is attached says that they are
+ * wanted. */
 SEC("uprobe")
 int on_flush(struct pt_regs *ctx)
 {

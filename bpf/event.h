@@ -25,7 +25,8 @@ enum {
  */
 typedef __u64 ev_id;   /* nobody, process, port, name: enum batch_identity in bits 63..60 */
 typedef __u64 ev_node; /* an atom's index + 1; 0: none; or EV_LATER_NODE */
-typedef __u64 ev_mfa;  /* bits 63..62 zero: module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0. 0: unknown */
+/* bits 63..62 zero: module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0. 0: unknown */
+typedef __u64 ev_mfa;
 typedef __u64 ev_term; /* enum batch_shape in bits 63..56, and what goes with it */
 
 /*

@@ -15,8 +15,8 @@
 #define HOOK_WANTS(probe, arg) (event_wanted[PROBE_ID_##probe] & 1 << probe##_##arg)
 
 /*
- * What the keys of maps of hooks are, or begin with. By these types tools/probe/vm_maps.c finds the maps, and in each key
- * the VM: what a thread is in the middle of, bpf_get_current_pid_tgid(), and what a process waits for, by its VM.
+ * What the keys of maps of hooks are, or begin with. By these types tools/probe/vm_maps.c finds the maps, and in each
+ * key the VM: what a thread is in the middle of, bpf_get_current_pid_tgid(), and what a process waits for, by its VM.
  */
 typedef __u64 hook_thread;
 typedef __u64 hook_vm;

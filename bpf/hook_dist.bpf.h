@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Other nodes of a stock emulator: what goes to them and comes from them, and nodes that come and go. A node is known by
- * its DistEntry, and believed when that says what it must.
+ * Other nodes of a stock emulator: what goes to them and comes from them, and nodes that come and go. A node is known
+ * by its DistEntry, and believed when that says what it must.
  * Source: erts/emulator/beam/dist.c, erl_node_tables.c and erl_process.c of OTP.
  */
 #ifndef BPF_HOOK_DIST_BPF_H
@@ -59,9 +59,9 @@ int ret_dist__outputv(struct pt_regs *ctx)
 }
 
 /*
- * erts_net_message(port, node, connection, header, its bytes (0), binary, data, bytes): the last two stand on the stack,
- * above where it returns to. Which 1: a function that it is the rest of, (node, connection, binary, data, bytes). No
- * bytes are a tick.
+ * erts_net_message(port, node, connection, header, its bytes (0), binary, data, bytes): the last two stand on the
+ * stack, above where it returns to. Which 1: a function that it is the rest of, (node, connection, binary, data,
+ * bytes). No bytes are a tick.
  */
 SEC("uprobe")
 int at_dist__input(struct pt_regs *ctx)
@@ -92,7 +92,8 @@ int at_dist__input(struct pt_regs *ctx)
 
 static const char hook_node_up[] = "nodeup", hook_node_down[] = "nodedown";
 
-/* Why a connection ends, as who watches nodes is told: a controller that is a process may end with {shutdown, Reason}. */
+/* Why a connection ends, as who watches nodes is told: a controller that is a process may end with {shutdown,
+ * Reason}. */
 static __always_inline __u64 hook_down_reason(const struct otp_layout *layout, __u64 node, __u64 reason)
 {
     __u64 controller = 0, tuple[3] = {0};

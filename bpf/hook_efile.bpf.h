@@ -89,7 +89,8 @@ static __always_inline struct ev_text hook_path(const struct otp_layout *layout,
 /* Who asks: the process that this thread runs; 0: not known. */
 static __noinline __u64 hook_caller(const struct otp_layout *layout)
 {
-    struct stacks_thread_key key = {.fs_base = bpf_get_current_task_btf()->thread.fsbase, .vm = layout ? layout->vm : 0};
+    struct stacks_thread_key key = {.fs_base = bpf_get_current_task_btf()->thread.fsbase,
+                                    .vm = layout ? layout->vm : 0};
     const struct stacks_thread *thread = bpf_map_lookup_elem(&efile_threads, &key);
     __u64 process = 0;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Calls of native functions of a stock emulator with the JIT, as events. Code calls them all through one function, on an
- * ordinary scheduler. What is flagged for a dirty scheduler only asks there to be run by one; when it has returned, the
- * process goes back to an ordinary scheduler and calls a function of the emulator's own, dirty_nif_finalizer or
+ * Calls of native functions of a stock emulator with the JIT, as events. Code calls them all through one function, on
+ * an ordinary scheduler. What is flagged for a dirty scheduler only asks there to be run by one; when it has returned,
+ * the process goes back to an ordinary scheduler and calls a function of the emulator's own, dirty_nif_finalizer or
  * dirty_nif_exception, which hands over the result: with that the call ends. A function that has another run in its
  * place (enif_schedule_nif) returns, and the other is a call of its own.
  * Source: erts/emulator/beam/erl_nif.c and jit/beam_jit_common.cpp of OTP.
@@ -82,7 +82,8 @@ static __always_inline void hook_begin_dirty(const struct otp_layout *layout, co
 }
 
 /* An ordinary scheduler begins with a call, which may be the end of one that ran on a dirty scheduler. */
-static __always_inline void hook_begin_native(const struct otp_layout *layout, struct hook_native *native, bool ends_dirty)
+static __always_inline void hook_begin_native(const struct otp_layout *layout, struct hook_native *native,
+                                              bool ends_dirty)
 {
     struct hook_away who = {layout->vm, native->pid};
     struct hook_dirty *dirty = bpf_map_lookup_elem(&in_dirty, &who);
@@ -135,7 +136,8 @@ static __always_inline bool hook_goes_dirty(const struct otp_layout *layout, __u
            (state >> (layout->off[OTP_STATE_DIRTY_CPU] & 31) | state >> (layout->off[OTP_STATE_DIRTY_IO] & 31)) & 1;
 }
 
-/* beam_jit_call_nif returns the result; 0 when there is none, as there is an error, or another call to be made first. */
+/* beam_jit_call_nif returns the result; 0 when there is none, as there is an error, or another call to be made
+ * first. */
 SEC("uprobe")
 int ret_nif__return(struct pt_regs *ctx)
 {

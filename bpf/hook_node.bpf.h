@@ -64,8 +64,9 @@ struct {
 } fetching SEC(".maps");
 
 /*
- * Where the memory of a magic reference keeps what is its own, the DistEntry of a connection's handle: from OTP 27 on and
- * before. The later place is tried first: a word before the one that names who carries the connection often names it too.
+ * Where the memory of a magic reference keeps what is its own, the DistEntry of a connection's handle: from OTP 27 on
+ * and before. The later place is tried first: a word before the one that names who carries the connection often names
+ * it too.
  */
 static const __u8 hook_magic_data[] = {56, 48};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Processes of a stock emulator: events of their births and ends, of messages, of schedulers, of collections and copies.
+ * Processes of a stock emulator: events of their births and ends, of messages, of schedulers, of collections and
+ * copies.
  * Source: erts/emulator/beam/erl_process.c, erl_message.c, erl_proc_sig_queue.c, erl_gc.c and copy.c of OTP.
  */
 #ifndef BPF_HOOK_PROCESS_BPF_H
@@ -300,13 +301,14 @@ static __always_inline __u64 hook_copies_for(const struct otp_layout *layout)
     bpf_map_delete_elem(&copying, &thread);
     if (otp_read(layout, process, OTP_PROC_STATE, &state, sizeof state))
         return 0;
-    return (state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31)) & 1 ? process : 0;
+    return (state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31)) & 1 ? process
+                                                                                                               : 0;
 }
 
 /*
- * copy_struct_x(term, words, ...), of no words when all of it is constants; which 1: erts_send_message(sender, receiver,
- * locks, message) and erts_proc_sig_send_to_alias(sender, from, to, message, token), which copy the message next unless it
- * is one word.
+ * copy_struct_x(term, words, ...), of no words when all of it is constants; which 1: erts_send_message(sender,
+ * receiver, locks, message) and erts_proc_sig_send_to_alias(sender, from, to, message, token), which copy the message
+ * next unless it is one word.
  */
 SEC("uprobe")
 int at_copy__struct(struct pt_regs *ctx)

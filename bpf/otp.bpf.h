@@ -168,7 +168,8 @@ static const char otp_known_texts[OTP_NKNOWN][OTP_KNOWN_BYTES] = {
 #undef OTP_ATOM
 };
 
-/* The text of an atom of fewer than OTP_KNOWN_BYTES bytes, zero-filled; none of a longer one or what cannot be read: nobody has lost it. */
+/* The text of an atom of fewer than OTP_KNOWN_BYTES bytes, zero-filled; none of a longer one or what cannot be read:
+ * nobody has lost it. */
 static __noinline int otp_read_atom(const struct otp_layout *layout, __u32 index, char *out)
 {
     __u64 at = layout ? layout->atoms + layout->off[OTP_INDEX_SEGMENTS] : 0; /* one word for all: the stack is full */
@@ -188,7 +189,8 @@ static __noinline int otp_read_atom(const struct otp_layout *layout, __u32 index
     return length < OTP_KNOWN_BYTES ? bpf_probe_read_user(out, length, (void *)at) : -1;
 }
 
-/* A VM that was hooked at its start makes the atom later, when it loads code that has it: it is known from its first use on. */
+/* A VM that was hooked at its start makes the atom later, when it loads code that has it: it is known from its first
+ * use on. */
 FIXES_GLOBAL int otp_learn(struct otp_layout *layout, __u32 index, __u32 known)
 {
     char text[OTP_KNOWN_BYTES] = {0};

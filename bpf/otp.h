@@ -34,7 +34,8 @@ struct otp_packing {
 /* An erlvm; all 0 in the layout of a stock emulator. PROC_REG is the registered name itself there. */
 struct otp_ours {
     __u64 code;     /* where pages of code begin */
-    __s64 self;     /* from the base of a thread's register fs to its pointer to what it is as a scheduler, NULL when it is none */
+    /* from the base of a thread's register fs to its pointer to what it is as a scheduler, NULL when it is none */
+    __s64 self;
     __u64 given;    /* address of how often code went: what OTP's purges are counted by */
     __u64 waits;    /* where a process resumes that waits in a native, whose export it names */
     __u64 segments; /* address of the pointers to segments of the atom table, which hold the atoms */
@@ -83,7 +84,9 @@ struct otp_layout {
     __u64 bias; /* address in memory - address of the link editor */
     __u64 procs, atoms; /* addresses in memory of erts_proc and erts_atom_table */
     __u64 ports; /* that of erts_port; 0: not known */
-    __u64 apply; /* where a process resumes that applies its argument registers (module, function, arguments): it begins, or wakes from hibernation; 0: not known */
+    /* where a process resumes that applies its argument registers (module, function, arguments): it begins, or wakes
+     * from hibernation; 0: not known */
+    __u64 apply;
     __u32 purges; /* of code, since it was watched: counted by the kernel's side */
     __u32 purged_others; /* the number of the last purge of a module that the map "otp_purged" had no room for */
     __u32 jit, is_ours; /* jit 1: code is machine code; is_ours 1: an erlvm */

@@ -18,7 +18,8 @@ static __always_inline bool otp_read_triple(__u64 term, __u64 *elements)
 {
     __u64 tuple[4];
 
-    if ((term & 3) != OTP_TAG_BOXED || bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull)) || tuple[0] != 3 << 6)
+    if ((term & 3) != OTP_TAG_BOXED || bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull)) ||
+        tuple[0] != 3 << 6)
         return false;
     __builtin_memcpy(elements, tuple + 1, 3 * sizeof *elements);
     return true;
@@ -70,7 +71,8 @@ FIXES_GLOBAL int otp_call_proc_lib(const struct otp_layout *layout, struct otp_c
     call->module = words[2];
     call->function = words[3];
     call->arity = otp_list_length(words[4]);
-    if (otp_is(layout, call->module, OTP_KNOWN_GEN) && otp_is(layout, call->function, OTP_KNOWN_INIT_IT) && (call->arity == 6 || call->arity == 7))
+    if (otp_is(layout, call->module, OTP_KNOWN_GEN) && otp_is(layout, call->function, OTP_KNOWN_INIT_IT) &&
+        (call->arity == 6 || call->arity == 7))
         otp_call_behaviour(layout, call, words[4]);
     return 0;
 }
@@ -84,7 +86,8 @@ static __always_inline void otp_call_translate(const struct otp_layout *layout, 
     if (otp_is(layout, call->function, OTP_KNOWN_SPAWN_INIT))
         args = otp_call_applied(call, args);
     call->arity = otp_list_length(args);
-    if (call->arity == 5 && otp_is(layout, call->function, OTP_KNOWN_INIT_P) && otp_is(layout, call->module, OTP_KNOWN_PROC_LIB))
+    if (call->arity == 5 && otp_is(layout, call->function, OTP_KNOWN_INIT_P) &&
+        otp_is(layout, call->module, OTP_KNOWN_PROC_LIB))
         otp_call_proc_lib(layout, call, args);
 }
 
@@ -101,7 +104,8 @@ static __always_inline bool otp_dict_pair(__u64 term, __u64 key, __u64 *value)
 {
     __u64 tuple[3];
 
-    if ((term & 3) != OTP_TAG_BOXED || bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull)) || tuple[0] != 2 << 6 || tuple[1] != key)
+    if ((term & 3) != OTP_TAG_BOXED || bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull)) ||
+        tuple[0] != 2 << 6 || tuple[1] != key)
         return false;
     *value = tuple[2];
     return true;
@@ -122,7 +126,9 @@ FIXES_GLOBAL __u64 otp_dict_get_ours(const struct otp_layout *layout, __u64 proc
         bpf_probe_read_user(&room, sizeof room, (void *)(at + layout->ours.room)))
         return 0;
     for (__u32 i = 0; i < MOST_TRIES; i++, hash++) {
-        if (bpf_probe_read_user(pair, sizeof pair, (void *)(at + layout->ours.pairs + ((__u32)hash & (room - 1)) * sizeof pair)) || !pair[0])
+        if (bpf_probe_read_user(pair, sizeof pair,
+                                (void *)(at + layout->ours.pairs + ((__u32)hash & (room - 1)) * sizeof pair)) ||
+            !pair[0])
             return 0;
         if (pair[0] == key)
             return pair[1];
@@ -142,7 +148,8 @@ FIXES_GLOBAL __u64 otp_dict_get(const struct otp_layout *layout, __u64 process, 
     index &= dict.mask;
     if (index >= dict.used)
         index &= dict.mask >> 1;
-    if (bpf_probe_read_user(&slot, sizeof slot, (void *)(at + sizeof dict + index * sizeof slot)) || otp_dict_pair(slot, key, &value))
+    if (bpf_probe_read_user(&slot, sizeof slot, (void *)(at + sizeof dict + index * sizeof slot)) ||
+        otp_dict_pair(slot, key, &value))
         return value;
     for (int i = 0; i < 8 && (slot & 3) == OTP_TAG_LIST; i++) {
         if (bpf_probe_read_user(cell, sizeof cell, (void *)(slot & ~7ull)) || otp_dict_pair(cell[0], key, &value))
@@ -182,9 +189,11 @@ static __always_inline bool otp_call_of_process(const struct otp_layout *layout,
     __u64 triple[3], key = otp_known_atom(layout, OTP_KNOWN_INITIAL_CALL);
 
     otp_read(layout, process, OTP_PROC_INITIAL, call, sizeof *call);
-    if ((call->module && !otp_is(layout, call->module, OTP_KNOWN_PROC_LIB)) || !otp_is(layout, call->function, OTP_KNOWN_INIT_P))
+    if ((call->module && !otp_is(layout, call->module, OTP_KNOWN_PROC_LIB)) ||
+        !otp_is(layout, call->function, OTP_KNOWN_INIT_P))
         return true;
-    if (!otp_read_triple(layout->is_ours ? otp_dict_get_ours(layout, process, key) : otp_dict_get(layout, process, key), triple))
+    if (!otp_read_triple(layout->is_ours ? otp_dict_get_ours(layout, process, key) : otp_dict_get(layout, process, key),
+                         triple))
         return false;
     call->module = triple[0];
     call->function = triple[1];
@@ -194,8 +203,8 @@ static __always_inline bool otp_call_of_process(const struct otp_layout *layout,
 
 /*
  * A native that is called once more, on a dirty scheduler say, has a place for the process to resume at, and its name
- * before that, as every function has before its code. Machine code has no two atoms and a number so small one behind the
- * other. Source: ErtsNativeFunc.
+ * before that, as every function has before its code. Machine code has no two atoms and a number so small one behind
+ * the other. Source: ErtsNativeFunc.
  */
 static __always_inline void otp_name_native(const struct otp_layout *layout, __u64 resume, struct name_text *name)
 {

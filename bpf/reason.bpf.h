@@ -121,7 +121,8 @@ static __always_inline bool reason_is_digit(__u8 c)
 /* Of an atom without quotes, or of a number. */
 static __always_inline bool reason_is_word(__u8 c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || reason_is_digit(c) || c == '_' || c == '@' || c == '-' || c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || reason_is_digit(c) || c == '_' || c == '@' || c == '-' ||
+           c >= 0x80;
 }
 
 static __always_inline int reason_follows(__u8 c)
@@ -166,7 +167,12 @@ static __always_inline __u64 reason_printed(__u8 c, __u8 next)
     case '[': return next == ']' ? WIRE_NIL : WIRE_LIST;
     case '{': return next == '}' ? WIRE_EMPTY_TUPLE : WIRE_TUPLE;
     case '<': return next == '<' ? WIRE_BINARY : WIRE_PID;
-    case '#': return next == '{' ? WIRE_MAP : next == 'R' ? WIRE_REF : next == 'F' ? WIRE_FUN : next == 'P' ? WIRE_PORT : WIRE_OTHER;
+    case '#':
+        return next == '{'   ? WIRE_MAP
+               : next == 'R' ? WIRE_REF
+               : next == 'F' ? WIRE_FUN
+               : next == 'P' ? WIRE_PORT
+                             : WIRE_OTHER;
     default: return WIRE_OTHER;
     }
 }

@@ -445,7 +445,8 @@ static __always_inline void sample_process(struct stacks_sample *sample, const s
 {
     __u64 heap = 0, sp = sample->regs[4], bp = sample->regs[5], at;
 
-    if (otp_read(layout, process, OTP_PROC_HEAP, &heap, 8) || otp_read(layout, process, OTP_PROC_HEND, &sample->hend, 8) ||
+    if (otp_read(layout, process, OTP_PROC_HEAP, &heap, 8) ||
+        otp_read(layout, process, OTP_PROC_HEND, &sample->hend, 8) ||
         otp_read(layout, process, OTP_PROC_STOP, &sample->stop, 8))
         return;
     at = layout->is_ours ? 0 : as_stack_top(sp, heap, sample->hend + 1);
@@ -496,7 +497,8 @@ static __always_inline int sample_owner(struct stacks_sample *sample, const stru
         forget_pid(&sample->owner);
         return 0;
     }
-    sample->owner = (struct stacks_owner){.vm = layout->vm, .registered = WIRE_NO_ATOM, .module = WIRE_NO_ATOM, .arity = STACKS_NO_PROCESS};
+    sample->owner = (struct stacks_owner){
+        .vm = layout->vm, .registered = WIRE_NO_ATOM, .module = WIRE_NO_ATOM, .arity = STACKS_NO_PROCESS};
     return stacks_only.id ? -1 : 0;
 }
 
@@ -515,7 +517,9 @@ int clock_sample(struct bpf_perf_event_data *ctx)
     sample = probe_record(STACKS_SAMPLE, vm, bpf_ktime_get_ns(), sizeof *sample);
     if (!sample)
         return 0;
-    __builtin_memset(&sample->owner, 0, __builtin_offsetof(struct stacks_sample, kernel) - __builtin_offsetof(struct stacks_sample, owner));
+    __builtin_memset(&sample->owner, 0,
+                     __builtin_offsetof(struct stacks_sample, kernel) -
+                         __builtin_offsetof(struct stacks_sample, owner));
     thread = current_thread(vm);
     if (sample_owner(sample, layout, thread, &process)) {
         bpf_ringbuf_discard(sample, 0);

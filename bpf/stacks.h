@@ -39,7 +39,9 @@ struct stacks_owner {
     __u32 vm;
     struct wire_pid pid; /* all 0 unless asked for, or when no process runs */
     __u32 registered;    /* atom's index, or WIRE_NO_ATOM */
-    __u32 module, function, arity; /* initial call, atoms' indices; module WIRE_NO_ATOM: the process exits, or with arity STACKS_NO_PROCESS there is none */
+    /* initial call, atoms' indices; module WIRE_NO_ATOM: the process exits, or with arity STACKS_NO_PROCESS there is
+     * none */
+    __u32 module, function, arity;
 };
 
 /* Key of "threads": a thread by the base of its thread-local storage, which OTP keeps as the scheduler's tid. */

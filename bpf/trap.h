@@ -24,7 +24,7 @@ struct trap_head {
     __u32 thread;              /* as the kernel knows it */
     __u32 tells;               /* enum ev_tells */
     __u64 before;              /* events that the thread told before, those lost among them */
-    __u64 registered;          /* of the process of the event: the index of its name, or label; WIRE_NO_ATOM: it has none;
+    __u64 registered; /* of the process of the event: the index of its name, or label; WIRE_NO_ATOM: it has none;
                                 * TRAP_NAME_UNKNOWN: that is not told */
 };
 

@@ -14,7 +14,8 @@ VIEW_INLINE void view_exits_on_process__spawn(const struct ev_process__spawn *ev
         birth->born_ns = view_ns(&ev->head);
 }
 
-VIEW_INLINE void view_exits_tell(const struct ev_process__exit *ev, __u64 now, __u64 lived, const struct name_text *owner, const struct name_text *reason)
+VIEW_INLINE void view_exits_tell(const struct ev_process__exit *ev, __u64 now, __u64 lived,
+                                 const struct name_text *owner, const struct name_text *reason)
 {
     struct told_exits_end *record = exits_end_record(&ev->head, now);
 

@@ -34,7 +34,8 @@ VIEW_INLINE void view_msglat_on_message__send(const struct ev_message__send *ev)
 VIEW_INLINE void view_msglat_on_process__scheduled(const struct ev_process__scheduled *ev)
 {
     bool told = ev->head.tells & EV_TELLS_RUNNING;
-    struct state_msglat_receivers *r = told ? msglat_receivers_get(&ev->head, ev->pid) : msglat_receivers_upsert(&ev->head, ev->pid);
+    struct state_msglat_receivers *r = told ? msglat_receivers_get(&ev->head, ev->pid)
+                                            : msglat_receivers_upsert(&ev->head, ev->pid);
     __u64 first = r ? VIEW_SWAP(&r->state, MSGLAT_RUNS) : MSGLAT_IDLE, messages, now, latency;
     struct told_msglat_wait *record;
     VIEW_NAME(name); /* of the one, then of the other: there is no room for two */

@@ -30,7 +30,13 @@ SHARED const volatile struct view_settings view_settings SEC(".rodata.views");
 #define VIEW_NAME(name) struct name_text name = {0} /* the verifier lets nobody read what was not written */
 
 /* What is to be read when asked for: in the two highest bits of a function, the highest of a term. */
-enum { VIEW_LATER_SHIFT = 62, VIEW_LATER_TEXT = 1, VIEW_LATER_RESUME = 2, VIEW_SLOT_SHIFT = 48, VIEW_SLOT_MASK = 0x3fff };
+enum {
+    VIEW_LATER_SHIFT = 62,
+    VIEW_LATER_TEXT = 1,
+    VIEW_LATER_RESUME = 2,
+    VIEW_SLOT_SHIFT = 48,
+    VIEW_SLOT_MASK = 0x3fff
+};
 #define VIEW_ADDRESS_MASK ((1ull << VIEW_SLOT_SHIFT) - 1)
 
 /* The function or term that a note prints at this address. */
@@ -52,11 +58,13 @@ VIEW_INLINE ev_node view_later_node(__u64 at)
 /* Where the process goes on that stands at this address of the stock emulator with this slot. */
 VIEW_INLINE ev_mfa view_later_resume(__u64 process, __u32 slot)
 {
-    return (__u64)VIEW_LATER_RESUME << VIEW_LATER_SHIFT | (__u64)slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK);
+    return (__u64)VIEW_LATER_RESUME << VIEW_LATER_SHIFT | (__u64)slot << VIEW_SLOT_SHIFT |
+           (process & VIEW_ADDRESS_MASK);
 }
 
 /*
- * A text, cut and terminated. Returns its bytes, with the NUL; 0: there is none, or it cannot be read, which is counted.
+ * A text, cut and terminated. Returns its bytes, with the NUL; 0: there is none, or it cannot be read, which is
+ * counted.
  */
 VIEW_INLINE long view_read_text(const struct ev_text *text, void *out, __u32 size)
 {
@@ -223,8 +231,8 @@ VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *ca
 }
 
 /*
- * The registered name of a process (unless it is not asked for), or else its initial call: `where` of an event. Neither inlined nor static: so the
- * kernel verifies it once.
+ * The registered name of a process (unless it is not asked for), or else its initial call: `where` of an event. Neither
+ * inlined nor static: so the kernel verifies it once.
  */
 FIXES_GLOBAL int view_owner_at(__u64 where, struct name_text *out)
 {
@@ -280,7 +288,8 @@ FIXES_GLOBAL __u64 view_where(__u32 vm, __u64 id)
     return process ? (__u64)*slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK) : 0;
 }
 
-enum { VIEW_BITS_HEADER = 0x20, VIEW_BITS_DATA = 16 }; /* of a short binary of OTP 27 and later, and where its bytes are */
+/* of a short binary of OTP 27 and later, and where its bytes are */
+enum { VIEW_BITS_HEADER = 0x20, VIEW_BITS_DATA = 16 };
 
 /*
  * The label of the process that `where` of an event says: a short binary as its text; an atom or a small integer, or
@@ -334,7 +343,8 @@ VIEW_INLINE int view_owner_now(const struct ev_head *h, ev_id id, struct name_te
  */
 VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *name)
 {
-    __u64 atom = name->words[3], normal = 0x6c616d726f6eull /* "normal" */, shutdown = 0x6e776f6474756873ull /* "shutdown" */;
+    __u64 atom = name->words[3], normal = 0x6c616d726f6eull /* "normal" */,
+          shutdown = 0x6e776f6474756873ull /* "shutdown" */;
     __u32 slot = h->where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK, bytes = name->used - 24;
     const struct otp_layout *layout;
 
@@ -347,7 +357,8 @@ VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *n
     if (!layout)
         return false;
     return (!name->words[2] && name->words[1] == layout->known[OTP_KNOWN_NORMAL]) ||
-           ((!name->words[2] || name->words[2] == WIRE_TUPLE_OF_MORE) && name->words[1] == layout->known[OTP_KNOWN_SHUTDOWN]);
+           ((!name->words[2] || name->words[2] == WIRE_TUPLE_OF_MORE) &&
+            name->words[1] == layout->known[OTP_KNOWN_SHUTDOWN]);
 }
 
 /* Of a text, what the term is; of a term, itself. */

@@ -13,7 +13,8 @@ VIEW_INLINE void view_nifs_on_nif__entry(const struct ev_nif__entry *ev)
 
 VIEW_INLINE void view_nifs_on_nif__return(const struct ev_nif__return *ev)
 {
-    ev_mfa called = ev->mfa; /* before a function is given `ev`: until then the compiler knows which bits hooks have cleared */
+    /* before a function is given `ev`: until then the compiler knows which bits hooks have cleared */
+    ev_mfa called = ev->mfa;
     struct row_nifs_totals *totals = nifs_totals_row(&ev->head);
     __u64 now = view_ns(&ev->head), took;
     struct told_nifs_call *record;

@@ -41,7 +41,8 @@ VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__uns
     VIEW_TELL(record);
 }
 
-/* The births that owners are told of by a stock emulator: its memory loses what a process was spawned with as it ends. */
+/* The births that owners are told of by a stock emulator: its memory loses what a process was spawned with as it
+ * ends. */
 VIEW_INLINE void view_sched_on_process__spawn(const struct ev_process__spawn *ev)
 {
     (void)ev;

@@ -5,7 +5,8 @@
 
 enum { SPAWNS_BIRTH, SPAWNS_DEATH }; /* words of the column "event" */
 
-VIEW_INLINE void view_spawns_tell(const struct ev_head *h, __u64 ns, ev_id pid, __u32 what, __u64 lived, const struct name_text *name)
+VIEW_INLINE void view_spawns_tell(const struct ev_head *h, __u64 ns, ev_id pid, __u32 what, __u64 lived,
+                                  const struct name_text *name)
 {
     struct told_spawns_life *record = spawns_life_record(h, ns);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The states of views (STATE of views.def) as maps, and their accessors: <view>_<state>_get, _upsert and _take of
- * those by process, _get, _make and _drop of those by a key. tools/view/view_user.h has the same in user space. Included
- * by view.bpf.h alone, whose macros it uses.
+ * The states of views (STATE of views.def) as maps, and their accessors: <view>_<state>_get, _upsert and _take of those
+ * by process, _get, _make and _drop of those by a key. tools/view/view_user.h has the same in user space. Included by
+ * view.bpf.h alone, whose macros it uses.
  */
 #ifndef BPF_VIEW_STATE_BPF_H
 #define BPF_VIEW_STATE_BPF_H

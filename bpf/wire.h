@@ -33,14 +33,18 @@ struct wire_proc {
 enum wire_form {
     WIRE_TEXT,   /* as the VM printed it: untrusted bytes */
     WIRE_MFA,    /* words: indices of the atoms of module and function, arity */
-    WIRE_CODE,   /* words: an address in loaded code, 0 when it could not be read; how often code had been purged by then, which lets others take its place */
-    WIRE_REASON, /* words: its shape, the atom's index or the integer, the tuples and lists that it is first in (8 bits each, the outermost lowest) */
+    /* words: an address in loaded code, 0 when it could not be read; how often code had been purged by then, which lets
+     * others take its place */
+    WIRE_CODE,
+    /* words: its shape, the atom's index or the integer, the tuples and lists that it is first in (8 bits each, the
+     * outermost lowest) */
+    WIRE_REASON,
     WIRE_PROCESS, /* words: a process, ev_id of event.h */
     /* words: a port, ev_id of event.h, and from the second word on its name as the VM printed it, terminated: untrusted
      * bytes */
     WIRE_PORT_NAME,
-    /* words: the name of a callback, terminated, in 16 bytes, and from the third word on that of its driver, terminated:
-     * untrusted bytes */
+    /* words: the name of a callback, terminated, in 16 bytes, and from the third word on that of its driver,
+     * terminated: untrusted bytes */
     WIRE_CALLBACK,
     WIRE_NODE, /* words: the index of the atom that is the name of a node, which is told without quotes */
     /* words: as of WIRE_REASON, the shape WIRE_ATOM, and from the fourth word on the atom as the VM printed it, not

@@ -12,7 +12,8 @@ static struct {
     char refusal[512];
 } needed;
 
-/* libcheck calls it in a test's process at its start, and tells nobody else the test's name. The linker puts ours before it (--wrap). */
+/* libcheck calls it in a test's process at its start, and tells nobody else the test's name. The linker puts ours
+ * before it (--wrap). */
 void __real_tcase_fn_start(const char *name, const char *file, int line);
 void __wrap_tcase_fn_start(const char *name, const char *file, int line);
 
@@ -36,7 +37,8 @@ void erlvm_ask(void)
     if (!vm)
         return;
     if (fgets(said, sizeof said, vm) && !strncmp(said, refused, sizeof refused - 1))
-        snprintf(needed.refusal, sizeof needed.refusal, "%.*s", (int)strcspn(said + sizeof "erlvm:", ":\n"), said + sizeof "erlvm:");
+        snprintf(needed.refusal, sizeof needed.refusal, "%.*s", (int)strcspn(said + sizeof "erlvm:", ":\n"),
+                 said + sizeof "erlvm:");
     pclose(vm);
 }
 

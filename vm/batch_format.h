@@ -67,7 +67,9 @@ struct batch_header {
 	uint32_t tid;         /* as the kernel knows it */
 	uint64_t begin_ticks, end_ticks; /* when the page was begun, and when it was handed over */
 	uint64_t begin_ns, end_ns;       /* the same moments. Units: CLOCK_MONOTONIC */
-	uint64_t events;      /* that the thread told before this page, records of names not among them: a gap is events that nobody received */
+	/* that the thread told before this page, records of names not among them: a gap is events that nobody
+	 * received */
+	uint64_t events;
 };
 
 enum batch_event {
@@ -121,8 +123,8 @@ enum batch_shape {
 	BATCH_NSHAPES
 };
 
-/* How a tuple or list holds its first element: HOLDER(name, before it, behind it). A list that begins with an integer is not looked into: it
- * may be a string. */
+/* How a tuple or list holds its first element: HOLDER(name, before it, behind it). A list that begins with an integer
+ * is not looked into: it may be a string. */
 #define BATCH_HOLDERS(HOLDER)                                                                      \
 	HOLDER(TUPLE_OF_ONE, "{", "}")                                                             \
 	HOLDER(TUPLE_OF_MORE, "{", ",...}")                                                        \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OTP's start; for the quick start the native init process and the chain of boot processes. Invariant: at most one boot process lives; its end starts the next. */
+/* OTP's start; for the quick start the native init process and the chain of boot processes. Invariant: at most one boot
+ * process lives; its end starts the next. */
 #include "boot.h"
 
 #include <sched.h>
@@ -100,7 +101,9 @@ static Term list_arguments(struct heap *h)
 	Term list = NIL;
 
 	for (int i = boot.flag_count - 1; i >= 0; i--)
-		list = heap_cons(h, heap_tuple(h, atom_from_text(boot.flags[i].words[0] + 1), make_words(h, &boot.flags[i], 1)), list);
+		list = heap_cons(
+			h, heap_tuple(h, atom_from_text(boot.flags[i].words[0] + 1), make_words(h, &boot.flags[i], 1)),
+			list);
 	return list;
 }
 
@@ -165,8 +168,11 @@ static Term spawn_call(Term module, Term function, Term args)
 	return pid;
 }
 
-/* What applications are set to: nothing. Who serves input and output asks, and does not ask whether there are applications. */
-static const struct ets_options no_settings = { .type = ETS_SET, .protection = ETS_PUBLIC, .key_position = 1, .heir = am_none, .is_named = true };
+/* What applications are set to: nothing. Who serves input and output asks, and does not ask whether there are
+ * applications. */
+static const struct ets_options no_settings = {
+	.type = ETS_SET, .protection = ETS_PUBLIC, .key_position = 1, .heir = am_none, .is_named = true
+};
 
 static void start_init(void)
 {
@@ -184,8 +190,8 @@ static void start_init(void)
 
 /* ---- the calls of the command line */
 
-/* Who serves standard input and output is started one by one, too: user, or since OTP 26 standard_error and then the terminal's driver,
- * which makes user. Returns false when all have been. */
+/* Who serves standard input and output is started one by one, too: user, or since OTP 26 standard_error and then the
+ * terminal's driver, which makes user. Returns false when all have been. */
 static bool start_server(void)
 {
 	bool by_driver = release_drives_terminal();
@@ -224,7 +230,8 @@ static void start_next(void)
 	boot.running = STARTING;
 	heap_init(&h, HEAP_MIN_WORDS);
 	args = c->count > 2 ? heap_cons(&h, make_words(&h, c, 2), NIL) : NIL;
-	boot.running = spawn_call(atom_from_text(c->words[0]), c->count > 1 ? atom_from_text(c->words[1]) : (Term)am_start, args);
+	boot.running = spawn_call(atom_from_text(c->words[0]),
+				  c->count > 1 ? atom_from_text(c->words[1]) : (Term)am_start, args);
 	heap_free(&h);
 }
 

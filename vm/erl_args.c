@@ -291,7 +291,9 @@ static void set_scheduler_polling(struct options *o, const char *flag, const cha
 static void set_flush_limit(struct options *o, const char *flag, const char *value)
 {
 	(void)o;
-	atomic_store(&sched_flush_max_ms, value != NULL && strcmp(value, "infinity") == 0 ? -1 : (int64_t)parse_count(flag, value, 0, INT32_MAX));
+	atomic_store(&sched_flush_max_ms, value != NULL && strcmp(value, "infinity") == 0
+						  ? -1
+						  : (int64_t)parse_count(flag, value, 0, INT32_MAX));
 }
 
 static void set_coverage(struct options *o, const char *flag, const char *value)
@@ -299,8 +301,9 @@ static void set_coverage(struct options *o, const char *flag, const char *value)
 	static const struct {
 		const char *word;
 		Term mode;
-	} modes[] = { { "true", am_line_counters }, { "false", am_none }, { "line", am_line }, { "line_counters", am_line_counters },
-		      { "function", am_function }, { "function_counters", am_function_counters } };
+	} modes[] = { { "true", am_line_counters }, { "false", am_none },
+		      { "line", am_line },          { "line_counters", am_line_counters },
+		      { "function", am_function },  { "function_counters", am_function_counters } };
 	size_t i = 0;
 
 	(void)o;
@@ -345,7 +348,8 @@ enum value { VALUE_NONE, VALUE_ATTACHED, VALUE_EITHER, VALUE_NEXT, VALUE_BOOL };
 #define WAKE "very_low|low|medium|high|very_high"
 #define BIND "u|ns|ts|ps|s|nnts|nnps|tnnps|db"
 
-/* The longest name that fits counts. Without `set`: this machine has no use for it; what erl would refuse is refused all the same. */
+/* The longest name that fits counts. Without `set`: this machine has no use for it; what erl would refuse is refused
+ * all the same. */
 static const struct emulator_flag {
 	const char *name;
 	enum value value;
@@ -436,7 +440,8 @@ static const struct emulator_flag *find_flag(const char *text)
 	for (size_t i = 0; i < sizeof(emulator_flags) / sizeof(emulator_flags[0]); i++) {
 		const struct emulator_flag *f = &emulator_flags[i];
 
-		if (strncmp(text, f->name, strlen(f->name)) == 0 && (best == NULL || strlen(f->name) > strlen(best->name)))
+		if (strncmp(text, f->name, strlen(f->name)) == 0 &&
+		    (best == NULL || strlen(f->name) > strlen(best->name)))
 			best = f;
 	}
 	return best;
@@ -496,8 +501,10 @@ static void read_variables(struct options *o)
 		const char *name;
 		unsigned long min, max;
 		void (*set)(struct options *o, const char *flag, const char *value);
-	} variables[] = { { "ERL_MAX_PORTS", 1024, 1 << 27, set_ports }, { "ERL_MAX_ETS_TABLES", 0, INT32_MAX, set_tables },
-			  { "ERL_THREAD_POOL_SIZE", 1, 1024, set_async }, { "ERL_FULLSWEEP_AFTER", 0, 65535, set_fullsweep } };
+	} variables[] = { { "ERL_MAX_PORTS", 1024, 1 << 27, set_ports },
+			  { "ERL_MAX_ETS_TABLES", 0, INT32_MAX, set_tables },
+			  { "ERL_THREAD_POOL_SIZE", 1, 1024, set_async },
+			  { "ERL_FULLSWEEP_AFTER", 0, 65535, set_fullsweep } };
 	char number[32];
 
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
@@ -516,7 +523,9 @@ static void read_variables(struct options *o)
 
 static const char *const noinput[] = { "-noshell", "-noinput", NULL };
 static const char *const compile[] = { "-noshell", "-noinput", "-s", "c", "lc_batch", NULL };
-static const char *const make[] = { "-noshell", "-noinput", "-s", "make", "all_or_nothing", "-s", "erlang", "halt", NULL };
+static const char *const make[] = {
+	"-noshell", "-noinput", "-s", "make", "all_or_nothing", "-s", "erlang", "halt", NULL
+};
 
 static const struct alias {
 	const char *flag;
@@ -530,7 +539,8 @@ static __attribute__((noreturn)) void print_version(void)
 {
 	const char *erts = code_path_erts();
 
-	fprintf(stderr, "Erlang (SMP,ASYNC_THREADS) (erlvm) emulator version %s\r\n", erts != NULL ? erts + strlen("erts-") : "unknown");
+	fprintf(stderr, "Erlang (SMP,ASYNC_THREADS) (erlvm) emulator version %s\r\n",
+		erts != NULL ? erts + strlen("erts-") : "unknown");
 	exit(0);
 }
 
@@ -610,7 +620,8 @@ void erl_args_use_library(void)
 	mem_free(erts);
 	release_name_known(known, sizeof(known), false);
 	if (r == NULL || !is_wanted(r))
-		erl_args_fail("the library in %s is of Erlang/OTP %d, and erlvm runs that of %s: name its root with -root or ERLVM_ROOT",
+		erl_args_fail("the library in %s is of Erlang/OTP %d, and erlvm runs that of %s: name its root with "
+			      "-root or ERLVM_ROOT",
 			      code_path_root(), number, known);
 	release_use(r);
 }
@@ -678,7 +689,8 @@ static bool epmd_answers(void)
 	return ok;
 }
 
-/* A daemon's first process ends before the daemon listens. We start so fast that net_kernel would be there earlier, and it asks once. */
+/* A daemon's first process ends before the daemon listens. We start so fast that net_kernel would be there earlier, and
+ * it asks once. */
 static void await_epmd(void)
 {
 	const struct timespec pause = { .tv_nsec = EPMD_PAUSE_NS };

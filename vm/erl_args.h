@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of `erl`: flags for the emulator (+X), flags that stand for others (-noinput, -args_file ...), the ERL_*FLAGS variables;
- * and what is left, which the Erlang process `init` reads.
+/* The command line of `erl`: flags for the emulator (+X), flags that stand for others (-noinput, -args_file ...), the
+ * ERL_*FLAGS variables; and what is left, which the Erlang process `init` reads.
  * Source: erl's manual page (erts, "erl"). */
 #ifndef VM_ERL_ARGS_H
 #define VM_ERL_ARGS_H
@@ -21,7 +21,8 @@ struct options {
 	size_t processes, ports, atoms, tables;
 	size_t min_heap_words, min_bin_vheap_words, max_heap_words; /* of new processes; 0: as built in */
 	unsigned fullsweep_after;
-	bool max_heap_spares, max_heap_silent, max_heap_binaries; /* it does not kill; is not reported; counts binaries */
+	/* it does not kill; is not reported; counts binaries */
+	bool max_heap_spares, max_heap_silent, max_heap_binaries;
 	bool messages_off_heap;
 	size_t dist_busy_bytes; /* of a connection, at which senders wait; 0: as built in */
 	bool printable_unicode;
@@ -35,8 +36,9 @@ struct options {
 	  .dirty_cpu_percent = 100, .dirty_online_percent = 100, .async_threads = 10, .processes = 1048576,                \
 	  .tables = 8192, .fullsweep_after = 65535, .warnings = 'w', .on_break = 'm', .poll.by_schedulers = true }
 
-/* argv: without the program's name. Flags for the emulator change *o; init's words are added to *boot; what erlexec sets in
- * the environment (ROOTDIR, BINDIR, PROGNAME, EMU, PATH) is set. Fails: ends the program with status 1 and a line that says why. */
+/* argv: without the program's name. Flags for the emulator change *o; init's words are added to *boot; what erlexec
+ * sets in the environment (ROOTDIR, BINDIR, PROGNAME, EMU, PATH) is set. Fails: ends the program with status 1 and a
+ * line that says why. */
 void erl_args_parse(char **argv, struct options *o, struct words *boot);
 /* One +X flag at argv[0], its value in it or behind it. Returns the arguments used. Fails: as above. */
 int erl_args_emulator_flag(char **argv, struct options *o);

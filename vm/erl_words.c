@@ -70,8 +70,8 @@ static const char *skip_blank(const char *s, bool comments)
 	}
 }
 
-/* The word at s: between quotes every character stands for itself, elsewhere a backslash takes the next one's meaning away, and # begins a
- * comment in files. Returns its end. to: where it goes, or NULL. */
+/* The word at s: between quotes every character stands for itself, elsewhere a backslash takes the next one's meaning
+ * away, and # begins a comment in files. Returns its end. to: where it goes, or NULL. */
 static const char *scan_word(const char *s, bool comments, char *to)
 {
 	char quote = 0;

@@ -45,9 +45,12 @@ struct layout {
 };
 
 /* A member's offset; where it is not as wide as the row says, the room does not compile. */
-#define LAYOUT_OFFSET(type, member, bytes)                                                         \
-	(offsetof(type, member) +                                                                  \
-	 0 * sizeof(struct { int unused; _Static_assert(sizeof(((type *)0)->member) == (bytes), "layout.def: " #member); }))
+#define LAYOUT_OFFSET(type, member, bytes)                                                                             \
+	(offsetof(type, member) + 0 * sizeof(struct {                                                                  \
+					  int unused;                                                                  \
+					  _Static_assert(sizeof(((type *)0)->member) == (bytes),                       \
+							 "layout.def: " #member);                                      \
+				  }))
 
 #define LAYOUT_NUMBER(name, number, what) (uint32_t)(number),
 

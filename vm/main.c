@@ -171,7 +171,8 @@ static void apply_defaults(const struct options *o, char **words)
 	};
 }
 
-static const struct nif_entry *const linked_libraries[] = { &socket_prim_socket, &socket_prim_net, &tty_prim_tty, NULL };
+static const struct nif_entry *const linked_libraries[] = { &socket_prim_socket, &socket_prim_net, &tty_prim_tty,
+							    NULL };
 
 static void init_rooms(struct options *o, char **words)
 {

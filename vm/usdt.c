@@ -13,8 +13,8 @@
     extern unsigned short erlang_batch_##probe##_semaphore __attribute__((visibility("hidden")));
 #include "probes.def"
 
-/* Never run: a note of provider erlang_batch is there to be attached to. The kernel then counts its semaphore up, and takes that back
- * when the watcher ends, however it ends. */
+/* Never run: a note of provider erlang_batch is there to be attached to. The kernel then counts its semaphore up, and
+ * takes that back when the watcher ends, however it ends. */
 __attribute__((used)) static PROBE_COLD void batch_sites(void)
 {
 #define PROBE(probe, family, nargs, watch, text) STAP_PROBE(erlang_batch, probe);

@@ -109,11 +109,13 @@ enum probe_nargs {
 #define _SDT_NOP .byte 0x0f; .byte 0x1f; .byte 0x44; .byte 0; .byte 0
 #endif
 
-/* Who watches a probe, as the kernel counts them: the two semaphores stand in one word, so that a site asks with one compare. */
+/* Who watches a probe, as the kernel counts them: the two semaphores stand in one word, so that a site asks with one
+ * compare. */
 union probe_semaphores {
     struct {
         unsigned short notes;   /* of the note of provider erlang, which tells with texts */
-        unsigned short batches; /* of provider erlang_batch: the event is written into the thread's batch (proc/batch.h) */
+        /* of provider erlang_batch: the event is written into the thread's batch (proc/batch.h) */
+        unsigned short batches;
     };
     uint32_t both;
 };

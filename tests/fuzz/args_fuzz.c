@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a file of arguments. Invariants: reading ends with words and options in their bounds, or with a line that says why not;
- * the file may name itself. For libFuzzer, with --wrap of what must not happen to the fuzzer: exit, daemon, setenv, execvp. */
+/* Any bytes as a file of arguments. Invariants: reading ends with words and options in their bounds, or with a line
+ * that says why not; the file may name itself. For libFuzzer, with --wrap of what must not happen to the fuzzer: exit,
+ * daemon, setenv, execvp. */
 #include "erl_args.h"
 
 #include <setjmp.h>

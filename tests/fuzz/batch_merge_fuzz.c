@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as pages of threads: each begins with its length, VM, thread and time of arrival, and its header is made valid most of the time.
+ * Any bytes as pages of threads: each begins with its length, VM, thread and time of arrival, and its header is made
+ * valid most of the time.
  * Invariants: no event is later than its page arrived; all that is told is counted; every argument, and every name
  * that a process registered, has a text. For libFuzzer.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a page of events. Invariants: all that is told of a record lies within the page; times do not leave the page's own. For libFuzzer. */
+/* Any bytes as a page of events. Invariants: all that is told of a record lies within the page; times do not leave the
+ * page's own. For libFuzzer. */
 #include "event/batch_page.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a .beam file: parsed, translated when they are sound, and freed again. For libFuzzer; with -DFUZZ_FILES a program that
- * takes files: each is tried as it is, then with bytes changed, `FUZZ_ROUNDS` times (environment; default 0). */
+/* Any bytes as a .beam file: parsed, translated when they are sound, and freed again. For libFuzzer; with -DFUZZ_FILES
+ * a program that takes files: each is tried as it is, then with bytes changed, `FUZZ_ROUNDS` times (environment;
+ * default 0). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

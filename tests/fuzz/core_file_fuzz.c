@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a core file. Invariant: mappings ascend and do not overlap; what is read is as much as is said; nothing is
- * read where nothing is mapped. For libFuzzer.
+ * Any bytes as a core file. Invariant: mappings ascend and do not overlap; what is read is as much as is said; nothing
+ * is read where nothing is mapped. For libFuzzer.
  */
 #include <stdint.h>
 #include <stdlib.h>

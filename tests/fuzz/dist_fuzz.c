@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as messages from another node, plain or with headers (atoms, fragments). Invariants: nothing is read behind the bytes; what goes to processes here
- * is whole; what is answered goes to the node that it came from, and can be read. No process is born. For libFuzzer. */
+/* Any bytes as messages from another node, plain or with headers (atoms, fragments). Invariants: nothing is read behind
+ * the bytes; what goes to processes here is whole; what is answered goes to the node that it came from, and can be
+ * read. No process is born. For libFuzzer. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -125,7 +126,8 @@ static void check_with_header(const uint8_t *bytes, size_t n)
 	if (result == DIST_READ_PART)
 		return;
 	heap_init(&h, HEAP_MIN_WORDS);
-	status = etf_decode_atoms(terms.bytes, terms.size_bytes, terms.owned, terms.atoms, terms.atom_count, &h, &t, &used);
+	status = etf_decode_atoms(terms.bytes, terms.size_bytes, terms.owned, terms.atoms, terms.atom_count, &h, &t,
+				  &used);
 	check_control(&h, status, t);
 	if (terms.owned != NULL)
 		binary_unref(terms.owned);

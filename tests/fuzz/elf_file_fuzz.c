@@ -20,7 +20,8 @@ static void hold(bool invariant)
 static void look_at_notes(const struct elf_note *notes, size_t count, size_t size)
 {
     for (size_t i = 0; i < count; i++)
-        hold(notes[i].offset < size && notes[i].semaphore < size && strlen(notes[i].name) < size && strlen(notes[i].args) < size);
+        hold(notes[i].offset < size && notes[i].semaphore < size && strlen(notes[i].name) < size &&
+             strlen(notes[i].args) < size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

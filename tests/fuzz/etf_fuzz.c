@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as an external term: decoded, and what is a term is encoded and decoded again, in several ways. Invariant: the terms are the same,
- * so are their hashes, and etf_size_bytes tells the size. The first byte chooses the flags. For libFuzzer. */
+/* Any bytes as an external term: decoded, and what is a term is encoded and decoded again, in several ways. Invariant:
+ * the terms are the same, so are their hashes, and etf_size_bytes tells the size. The first byte chooses the flags. For
+ * libFuzzer. */
 #include <string.h>
 
 #include "base/log.h"
@@ -64,7 +65,8 @@ static void check_copy(Term t)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static const unsigned ways[] = { 0, ETF_COMPRESSED | ETF_LEVEL(6), ETF_DETERMINISTIC, ETF_MINOR_0, ETF_ATOMS_LATIN1 };
+	static const unsigned ways[] = { 0, ETF_COMPRESSED | ETF_LEVEL(6), ETF_DETERMINISTIC, ETF_MINOR_0,
+					 ETF_ATOMS_LATIN1 };
 	struct heap h;
 	size_t used;
 	Term t;

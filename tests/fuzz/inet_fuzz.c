@@ -77,9 +77,18 @@ static void check_command(struct inet_socket *s, unsigned command, const uint8_t
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const int families[] = { AF_INET, AF_INET6, AF_UNIX };
-	static const unsigned commands[] = { 0, INET_REQ_SETOPTS, INET_REQ_GETOPTS, INET_REQ_GETSTAT, INET_REQ_SETPEER,
+	static const unsigned commands[] = { 0,
+					     INET_REQ_SETOPTS,
+					     INET_REQ_GETOPTS,
+					     INET_REQ_GETSTAT,
+					     INET_REQ_SETPEER,
 					     INET_REQ_SETNAME,
-					     INET_REQ_PEER, INET_REQ_NAME, INET_REQ_GETSTATUS, INET_REQ_GETTYPE, INET_REQ_IFGET, INET_REQ_GETPADDRS };
+					     INET_REQ_PEER,
+					     INET_REQ_NAME,
+					     INET_REQ_GETSTATUS,
+					     INET_REQ_GETTYPE,
+					     INET_REQ_IFGET,
+					     INET_REQ_GETPADDRS };
 	static struct port *port;
 	struct inet_socket *s;
 	unsigned command;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bits read by any sequence of matching operations, held against a reading bit by bit. Input: groups of three bytes, each an operation (size,
- * flags), then after a zero byte the bits that are matched. For libFuzzer. */
+/* Bits read by any sequence of matching operations, held against a reading bit by bit. Input: groups of three bytes,
+ * each an operation (size, flags), then after a zero byte the bits that are matched. For libFuzzer. */
 #include <string.h>
 
 #include "base/alloc.h"

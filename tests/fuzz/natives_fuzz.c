@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any terms as arguments of the native functions that depend on nothing else: match specifications, regular expressions, characters, I/O
- * lists, numbers in text, searches, maps; and any bytes as a compressed stream. The first byte chooses the function, the second how the
- * rest becomes arguments: as an external term, their list, or as binaries, cut at the first byte 255. For libFuzzer.
+/* Any terms as arguments of the native functions that depend on nothing else: match specifications, regular
+ * expressions, characters, I/O lists, numbers in text, searches, maps; and any bytes as a compressed stream. The first
+ * byte chooses the function, the second how the rest becomes arguments: as an external term, their list, or as
+ * binaries, cut at the first byte 255. For libFuzzer.
  * Invariant: a result is a whole term. */
 #include <string.h>
 
@@ -32,25 +33,66 @@ static const struct native {
 	Term (*call)(Process *p, Term *args);
 } natives[] = {
 #define NATIVE(name, arity) { #name, arity, bif_##name##_##arity }
-	NATIVE(re_compile, 1), NATIVE(re_compile, 2), NATIVE(re_run, 2), NATIVE(re_run, 3), NATIVE(re_inspect, 2),
-	NATIVE(erlang_match_spec_test, 3), NATIVE(ets_match_spec_compile, 1),
-	NATIVE(unicode_characters_to_binary, 2), NATIVE(unicode_characters_to_list, 2), NATIVE(unicode_bin_is_7bit, 1),
-	NATIVE(erlang_iolist_size, 1), NATIVE(erlang_iolist_to_binary, 1), NATIVE(erlang_list_to_bitstring, 1),
+	NATIVE(re_compile, 1),
+	NATIVE(re_compile, 2),
+	NATIVE(re_run, 2),
+	NATIVE(re_run, 3),
+	NATIVE(re_inspect, 2),
+	NATIVE(erlang_match_spec_test, 3),
+	NATIVE(ets_match_spec_compile, 1),
+	NATIVE(unicode_characters_to_binary, 2),
+	NATIVE(unicode_characters_to_list, 2),
+	NATIVE(unicode_bin_is_7bit, 1),
+	NATIVE(erlang_iolist_size, 1),
+	NATIVE(erlang_iolist_to_binary, 1),
+	NATIVE(erlang_list_to_bitstring, 1),
 	NATIVE(erlang_iolist_to_iovec, 1),
-	NATIVE(erlang_list_to_integer, 1), NATIVE(erlang_list_to_integer, 2), NATIVE(erlang_list_to_float, 1),
-	NATIVE(erlang_binary_to_integer, 1), NATIVE(erlang_binary_to_integer, 2), NATIVE(erlang_binary_to_float, 1),
-	NATIVE(string_list_to_float, 1), NATIVE(string_list_to_integer, 1),
-	NATIVE(erlang_list_to_pid, 1), NATIVE(erlang_list_to_ref, 1), NATIVE(erlang_list_to_port, 1),
-	NATIVE(erlang_binary_to_existing_atom, 2), NATIVE(erlang_list_to_existing_atom, 1),
-	NATIVE(erlang_integer_to_list, 2), NATIVE(erlang_integer_to_binary, 2), NATIVE(erlang_float_to_list, 2),
-	NATIVE(binary_match, 2), NATIVE(binary_match, 3), NATIVE(binary_matches, 3), NATIVE(binary_split, 3), NATIVE(binary_compile_pattern, 1),
-	NATIVE(binary_longest_common_prefix, 1), NATIVE(binary_longest_common_suffix, 1),
-	NATIVE(binary_encode_unsigned, 2), NATIVE(binary_decode_unsigned, 2),
-	NATIVE(maps_merge, 2), NATIVE(maps_from_list, 1), NATIVE(maps_put, 3), NATIVE(maps_remove, 2), NATIVE(maps_keys, 1),
-	NATIVE(lists_keyfind, 3), NATIVE(lists_reverse, 2), NATIVE(erlang_subtract, 2), NATIVE(erlang_append, 2),
-	NATIVE(erlang_binary_to_term, 2), NATIVE(erlang_term_to_binary, 2), NATIVE(erlang_term_to_iovec, 1), NATIVE(erlang_external_size, 2),
-	NATIVE(erlang_phash, 2), NATIVE(erlang_phash2, 2), NATIVE(erlang_md5, 1), NATIVE(erlang_crc32, 2), NATIVE(erlang_split_binary, 2),
-	NATIVE(erlang_decode_packet, 3), NATIVE(erts_internal_cmp_term, 2), NATIVE(erts_internal_map_next, 3),
+	NATIVE(erlang_list_to_integer, 1),
+	NATIVE(erlang_list_to_integer, 2),
+	NATIVE(erlang_list_to_float, 1),
+	NATIVE(erlang_binary_to_integer, 1),
+	NATIVE(erlang_binary_to_integer, 2),
+	NATIVE(erlang_binary_to_float, 1),
+	NATIVE(string_list_to_float, 1),
+	NATIVE(string_list_to_integer, 1),
+	NATIVE(erlang_list_to_pid, 1),
+	NATIVE(erlang_list_to_ref, 1),
+	NATIVE(erlang_list_to_port, 1),
+	NATIVE(erlang_binary_to_existing_atom, 2),
+	NATIVE(erlang_list_to_existing_atom, 1),
+	NATIVE(erlang_integer_to_list, 2),
+	NATIVE(erlang_integer_to_binary, 2),
+	NATIVE(erlang_float_to_list, 2),
+	NATIVE(binary_match, 2),
+	NATIVE(binary_match, 3),
+	NATIVE(binary_matches, 3),
+	NATIVE(binary_split, 3),
+	NATIVE(binary_compile_pattern, 1),
+	NATIVE(binary_longest_common_prefix, 1),
+	NATIVE(binary_longest_common_suffix, 1),
+	NATIVE(binary_encode_unsigned, 2),
+	NATIVE(binary_decode_unsigned, 2),
+	NATIVE(maps_merge, 2),
+	NATIVE(maps_from_list, 1),
+	NATIVE(maps_put, 3),
+	NATIVE(maps_remove, 2),
+	NATIVE(maps_keys, 1),
+	NATIVE(lists_keyfind, 3),
+	NATIVE(lists_reverse, 2),
+	NATIVE(erlang_subtract, 2),
+	NATIVE(erlang_append, 2),
+	NATIVE(erlang_binary_to_term, 2),
+	NATIVE(erlang_term_to_binary, 2),
+	NATIVE(erlang_term_to_iovec, 1),
+	NATIVE(erlang_external_size, 2),
+	NATIVE(erlang_phash, 2),
+	NATIVE(erlang_phash2, 2),
+	NATIVE(erlang_md5, 1),
+	NATIVE(erlang_crc32, 2),
+	NATIVE(erlang_split_binary, 2),
+	NATIVE(erlang_decode_packet, 3),
+	NATIVE(erts_internal_cmp_term, 2),
+	NATIVE(erts_internal_map_next, 3),
 };
 
 /* Traps put their arguments into its registers. */
@@ -118,7 +160,8 @@ static void check(Process *p, Term result)
 }
 
 /* Fails: false when the bytes are no arguments for it. */
-static bool read_arguments(Process *p, const struct native *native, uint8_t how, const uint8_t *bytes, size_t n, Term *args)
+static bool read_arguments(Process *p, const struct native *native, uint8_t how, const uint8_t *bytes, size_t n,
+			   Term *args)
 {
 	const uint8_t *cut = memchr(bytes, 255, n);
 	size_t first = cut != NULL ? (size_t)(cut - bytes) : n, used;
@@ -143,7 +186,8 @@ static void inflate_bytes(Process *p, uint8_t how, const uint8_t *bytes, size_t 
 {
 	static const int windows[] = { 15, -15, 31, 47, 8, -8 };
 	Term z = bif_zlib_open_0(p, NULL);
-	Term init[] = { z, SMALL(windows[how % 6]), SMALL(how / 6 % 3) }, put[] = { z, heap_cons(&p->heap, binary_put(&p->heap, bytes, n), NIL) };
+	Term init[] = { z, SMALL(windows[how % 6]), SMALL(how / 6 % 3) },
+	     put[] = { z, heap_cons(&p->heap, binary_put(&p->heap, bytes, n), NIL) };
 
 	bif_zlib_inflate_init_3(p, init);
 	bif_zlib_enqueue_2(p, put);

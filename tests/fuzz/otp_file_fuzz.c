@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as an emulator's file: symbols, recovery, slides, built-in functions. Invariant: what is found lies in the file, and a probe's place in its function. For libFuzzer. */
+/* Any bytes as an emulator's file: symbols, recovery, slides, built-in functions. Invariant: what is found lies in the
+ * file, and a probe's place in its function. For libFuzzer. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,8 @@ static void look_for_bifs(struct otp_image *image)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    static const char *const names[] = {"main", "exported", "erts_do_exit_process", "efile_open", "erts_proc", "spawn_3"};
+    static const char *const names[] = {"main",       "exported",  "erts_do_exit_process",
+                                        "efile_open", "erts_proc", "spawn_3"};
     int fd = memfd_create("file", MFD_CLOEXEC);
     struct otp_symbols *symbols;
     char path[64];

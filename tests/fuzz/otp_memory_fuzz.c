@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of a stock emulator that lies: modules, lines and atoms as OTP lays them out, with words of the input written over
- * them. The memory is this process's own, at a fixed address. Invariant: what is told of an address is whole and makes sense.
- * For libFuzzer.
+ * The memory of a stock emulator that lies: modules, lines and atoms as OTP lays them out, with words of the input
+ * written over them. The memory is this process's own, at a fixed address. Invariant: what is told of an address is
+ * whole and makes sense. For libFuzzer.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,7 +18,19 @@
 
 enum { SIZE = 1 << 16, FUNCTIONS = 5, LINES = 3, ATOMS = 40 };
 /* Where in the memory what stands. */
-enum { HEADER = 0, INFOS = 0x1000, CODE_SIZE = 64, TABLE = 0x2000, FILES = 0x2700, LOCATIONS = 0x2800, TEXT = 0x2b00, INDEX = 0x4000, SEGMENTS = 0x4800, SEGMENT = 0x5000, ATOM = 0x8000 };
+enum {
+    HEADER = 0,
+    INFOS = 0x1000,
+    CODE_SIZE = 64,
+    TABLE = 0x2000,
+    FILES = 0x2700,
+    LOCATIONS = 0x2800,
+    TEXT = 0x2b00,
+    INDEX = 0x4000,
+    SEGMENTS = 0x4800,
+    SEGMENT = 0x5000,
+    ATOM = 0x8000
+};
 
 static const uint64_t base = 0x200000000000;
 static struct otp_layout layout;
@@ -43,14 +55,21 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     const uint16_t *off = otp_layout_find(25, true, false);
 
     (void)argc, (void)argv;
-    hold(off && mmap((void *)(uintptr_t)base, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) ==
-                    (void *)(uintptr_t)base);
+    hold(off && mmap((void *)(uintptr_t)base, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == (void *)(uintptr_t)base);
     layout = (struct otp_layout){.vm = (uint32_t)getpid(), .release = 25, .jit = 1, .atoms = base + INDEX};
     memcpy(layout.off, off, OTP_NFIELDS * sizeof *off);
-    code_layout = (struct otp_code_layout){
-        .info_mfa = off[OTP_CODE_INFO_MFA], .info_size = off[OTP_CODE_INFO_SIZE], .nfunctions = off[OTP_CODE_NFUNCTIONS],
-        .functions = off[OTP_CODE_FUNCTIONS], .lines = off[OTP_CODE_LINES], .fnames = off[OTP_LINES_FNAMES], .loc_size = off[OTP_LINES_LOC_SIZE],
-        .loc = off[OTP_LINES_LOC], .lines_functions = off[OTP_LINES_FUNCTIONS], .native = true, .own = atom_term(7)};
+    code_layout = (struct otp_code_layout){.info_mfa = off[OTP_CODE_INFO_MFA],
+                                           .info_size = off[OTP_CODE_INFO_SIZE],
+                                           .nfunctions = off[OTP_CODE_NFUNCTIONS],
+                                           .functions = off[OTP_CODE_FUNCTIONS],
+                                           .lines = off[OTP_CODE_LINES],
+                                           .fnames = off[OTP_LINES_FNAMES],
+                                           .loc_size = off[OTP_LINES_LOC_SIZE],
+                                           .loc = off[OTP_LINES_LOC],
+                                           .lines_functions = off[OTP_LINES_FUNCTIONS],
+                                           .native = true,
+                                           .own = atom_term(7)};
     return 0;
 }
 
@@ -112,7 +131,8 @@ static int look_at_code(struct memory *memory)
         memset(&place, 0xff, sizeof place);
         if (otp_code_find(code, base + at, OTP_CODE_NOW, &place) || place.kind != OTP_CODE_FUNCTION)
             continue;
-        hold(place.arity <= 255 && place.start >= base && place.start <= base + at + code_layout.info_size); /* an info stands before its code */
+        /* an info stands before its code */
+        hold(place.arity <= 255 && place.start >= base && place.start <= base + at + code_layout.info_size);
         hold(place.line < 1 << 24 && memchr(place.file, 0, sizeof place.file));
         hold((place.module & 0x3f) == OTP_TAG_ATOM && (place.function & 0x3f) == OTP_TAG_ATOM);
         told += place.line && !strcmp(place.file, "a");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as packets of any type. Invariants: what is read lies within the packet; a beginning of it tells the same length or none yet.
- * The first bytes choose the type and the limits. For libFuzzer. */
+/* Any bytes as packets of any type. Invariants: what is read lies within the packet; a beginning of it tells the same
+ * length or none yet. The first bytes choose the type and the limits. For libFuzzer. */
 #include "data/packet.h"
 
 #include <string.h>
@@ -59,7 +59,10 @@ static int64_t size_of_copy(enum packet_type type, const uint8_t *bytes, size_t 
 }
 
 /* An empty line that is all there is may be longer than the limits. */
-static bool is_end_of_headers(enum packet_type type, size_t n) { return (type == PACKET_HTTP || type == PACKET_HTTPH) && n <= 2; }
+static bool is_end_of_headers(enum packet_type type, size_t n)
+{
+	return (type == PACKET_HTTP || type == PACKET_HTTPH) && n <= 2;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a recording, read as report reads it. They are tried as they are, and as chunks: each a byte of kind, two of length, and
- * what it holds unpacked, so that the fuzzer need not find sums. Invariant: what is read lies within its chunk. For libFuzzer.
+ * Any bytes as a recording, read as report reads it. They are tried as they are, and as chunks: each a byte of kind,
+ * two of length, and what it holds unpacked, so that the fuzzer need not find sums. Invariant: what is read lies within
+ * its chunk. For libFuzzer.
  */
 #include "recording/recording_read.h"
 
@@ -34,7 +35,8 @@ static void put_chunk(FILE *file, uint32_t number, uint8_t kind, const uint8_t *
 {
     static char stored[1 << 18];
     static ZSTD_CCtx *packer;
-    struct recording_chunk chunk = {.magic = RECORDING_CHUNK_MAGIC, .kind = kind, .number = number, .raw = (uint32_t)size};
+    struct recording_chunk chunk = {
+        .magic = RECORDING_CHUNK_MAGIC, .kind = kind, .number = number, .raw = (uint32_t)size};
 
     packer = packer ? packer : ZSTD_createCCtx();
     chunk.stored = (uint32_t)ZSTD_compressCCtx(packer, stored, sizeof stored, raw, size, 1);

@@ -94,7 +94,8 @@ int __wrap_ioctl(int fd, unsigned long request, void *to)
 	else if (c->ifc_buf == NULL)
 		c->ifc_len = (int)(take_byte() * sizeof(struct ifreq));
 	else
-		c->ifc_len = (int)(take_bytes(c->ifc_buf, (size_t)c->ifc_len) / sizeof(struct ifreq) * sizeof(struct ifreq));
+		c->ifc_len =
+			(int)(take_bytes(c->ifc_buf, (size_t)c->ifc_len) / sizeof(struct ifreq) * sizeof(struct ifreq));
 	return 0;
 }
 
@@ -183,11 +184,13 @@ int __wrap_enif_get_resource(struct nif_env *env, Term t, struct nif_type *type,
 /* ---- terms */
 
 static const Term names[] = {
-	am_level, am_type, am_data, am_value, am_socket, am_family, am_port, am_addr, am_path, am_flowinfo, am_scope_id,
-	am_inet, am_inet6, am_local, am_unspec, am_any, am_loopback, am_broadcast, am_timestamp, am_rights, am_credentials,
-	am_tos, am_ttl, am_hoplimit, am_tclass, am_pktinfo, am_sec, am_usec, am_lowdelay, am_mincost, am_true, am_false,
-	am_onoff, am_linger, am_multiaddr, am_interface, am_sourceaddr, am_mode, am_slist, am_include, am_exclude, am_null,
-	am_default, am_want, am_dont, am_abort, am_ctrl, am_integer, am_boolean, am_otp,
+	am_level,    am_type,      am_data,      am_value,     am_socket,      am_family,  am_port,   am_addr,
+	am_path,     am_flowinfo,  am_scope_id,  am_inet,      am_inet6,       am_local,   am_unspec, am_any,
+	am_loopback, am_broadcast, am_timestamp, am_rights,    am_credentials, am_tos,     am_ttl,    am_hoplimit,
+	am_tclass,   am_pktinfo,   am_sec,       am_usec,      am_lowdelay,    am_mincost, am_true,   am_false,
+	am_onoff,    am_linger,    am_multiaddr, am_interface, am_sourceaddr,  am_mode,    am_slist,  am_include,
+	am_exclude,  am_null,      am_default,   am_want,      am_dont,        am_abort,   am_ctrl,   am_integer,
+	am_boolean,  am_otp,
 };
 
 static Term make_term(struct heap *h, int depth);
@@ -253,9 +256,11 @@ static Term make_address(struct heap *h, int depth)
 	uint8_t family = take_byte() % 3;
 	Term address = take_byte() % 2 == 0 ? make_tuple(h, 0, family == 0 ? 4 : ELEMENTS_MAX) : make_term(h, depth);
 
-	return map_from_pairs(h, (Term[]){ am_family, families[family], family == 2 ? am_path : am_addr, address, am_port,
-					   term_from_small((int64_t)take_number(2)), am_flowinfo, term_from_small(take_byte()),
-					   am_scope_id, term_from_small(take_byte()) }, family == 2 ? 2 : 5);
+	return map_from_pairs(h,
+			      (Term[]){ am_family, families[family], family == 2 ? am_path : am_addr, address, am_port,
+					term_from_small((int64_t)take_number(2)), am_flowinfo,
+					term_from_small(take_byte()), am_scope_id, term_from_small(take_byte()) },
+			      family == 2 ? 2 : 5);
 }
 
 static Term make_term(struct heap *h, int depth)
@@ -304,8 +309,12 @@ static Term keep_data(struct heap *h, Term list)
 
 		if (!term_is_map(m)) /* bad_data, the last */
 			break;
-		kept = heap_cons(h, map_from_pairs(h, (Term[]){ am_level, map_get(m, am_level), am_type, map_get(m, am_type),
-								 am_data, map_get(m, am_data) }, 3), kept);
+		kept = heap_cons(h,
+				 map_from_pairs(h,
+						(Term[]){ am_level, map_get(m, am_level), am_type, map_get(m, am_type),
+							  am_data, map_get(m, am_data) },
+						3),
+				 kept);
 	}
 	for (; term_is_cons(kept); kept = cons_tail(kept))
 		back = heap_cons(h, cons_head(kept), back);
@@ -388,9 +397,9 @@ static const struct native {
 	Term (*call)(struct nif_env *env, int argc, const Term *argv);
 	const char *form;
 } natives[] = {
-	{ sock_recvmsg, "nnfr" }, { sock_recvfrom, "nfr" }, { sock_recv, "nfr" }, { sock_sendmsg, "mfrv" },
-	{ sock_sendto, "btfr" }, { sock_ioctl, "q" }, { sock_ioctl, "qt" }, { sock_ioctl, "qlt" }, { sock_setopt, "Loti" },
-	{ sock_getopt, "Lo" }, { sock_getopt, "Lot" },
+	{ sock_recvmsg, "nnfr" }, { sock_recvfrom, "nfr" }, { sock_recv, "nfr" },   { sock_sendmsg, "mfrv" },
+	{ sock_sendto, "btfr" },  { sock_ioctl, "q" },      { sock_ioctl, "qt" },   { sock_ioctl, "qlt" },
+	{ sock_setopt, "Loti" },  { sock_getopt, "Lo" },    { sock_getopt, "Lot" },
 };
 
 static Term make_level(void)
@@ -413,8 +422,8 @@ static Term make_binaries(struct heap *h)
 static Term make_argument(struct nif_env *env, char kind)
 {
 	static const unsigned requests[] = {
-		SIOCGIFNAME, SIOCGIFINDEX, SIOCGIFFLAGS, SIOCGIFADDR, SIOCGIFHWADDR, SIOCGIFMAP, SIOCGIFTXQLEN, SIOCGIFCONF,
-		SIOCSIFFLAGS, SIOCSIFADDR, SIOCSIFMTU,
+		SIOCGIFNAME,   SIOCGIFINDEX, SIOCGIFFLAGS, SIOCGIFADDR, SIOCGIFHWADDR, SIOCGIFMAP,
+		SIOCGIFTXQLEN, SIOCGIFCONF,  SIOCSIFFLAGS, SIOCSIFADDR, SIOCSIFMTU,
 	};
 
 	switch (kind) {
@@ -458,9 +467,19 @@ static void open_socket(uint8_t kind)
 	static const int types[] = { SOCK_STREAM, SOCK_DGRAM };
 
 	fuzz.socket = (struct sock){
-		.fd = 0, .domain = AF_INET, .type = types[kind & 1], .original_fd = -1, .file = -1, .use_registry = true,
-		.owner = { .pid = TERM_NONE }, .closer = { .pid = TERM_NONE }, .meta = am_undefined, .buffer_bytes = 64,
-		.buffer_count = 1, .control_in_bytes = 128, .control_out_bytes = 128,
+		.fd = 0,
+		.domain = AF_INET,
+		.type = types[kind & 1],
+		.original_fd = -1,
+		.file = -1,
+		.use_registry = true,
+		.owner = { .pid = TERM_NONE },
+		.closer = { .pid = TERM_NONE },
+		.meta = am_undefined,
+		.buffer_bytes = 64,
+		.buffer_count = 1,
+		.control_in_bytes = 128,
+		.control_out_bytes = 128,
 	};
 	lock_init(&fuzz.socket.locks[SOCK_READ], LOCK_socket_read);
 	lock_init(&fuzz.socket.locks[SOCK_WRITE], LOCK_socket_write);

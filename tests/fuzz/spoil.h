@@ -35,7 +35,8 @@ static inline void spoil(const uint8_t *bytes, size_t n, uint64_t base, uint64_t
     }
 }
 
-/* This process's own, as it is from now on. One for all runs: opening it takes thousands of times longer than reading it. */
+/* This process's own, as it is from now on. One for all runs: opening it takes thousands of times longer than reading
+ * it. */
 static inline struct memory *own_memory(void)
 {
     static struct memory *memory;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small .beam files put together by hand: module m with one function f/1, exported, of the body given.
- * Atoms: 1 m, 2 f, 3 erlang, 4 self, 5 no_fail, 6 error. Imports: 0 erlang:self/0, 1 erlang:error/1. Strings: "abcd".
- * Labels 1 (no clause) and 2 (entry) stand before the body, 3 and 4 are free. Lines: 1 is m.erl:10, 2 is m.erl:20, 3 is other.erl:30; line 1 stands before the function. */
+/* Small .beam files put together by hand: module m with one function f/1, exported, of the body given. Atoms: 1 m, 2 f,
+ * 3 erlang, 4 self, 5 no_fail, 6 error. Imports: 0 erlang:self/0, 1 erlang:error/1. Strings: "abcd". Labels 1 (no
+ * clause) and 2 (entry) stand before the body, 3 and 4 are free. Lines: 1 is m.erl:10, 2 is m.erl:20, 3 is
+ * other.erl:30; line 1 stands before the function. */
 #ifndef TESTS_UNIT_SUPPORT_BEAM_H
 #define TESTS_UNIT_SUPPORT_BEAM_H
 

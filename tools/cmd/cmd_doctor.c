@@ -110,7 +110,8 @@ static void check_proc(struct doctor *d)
 {
     bool ours = target_proc_is_ours();
 
-    report(d, "/proc of this namespace", ours, ours ? "/proc" : "mount its own: unshare --mount-proc, or mount -t proc proc /proc");
+    report(d, "/proc of this namespace", ours,
+           ours ? "/proc" : "mount its own: unshare --mount-proc, or mount -t proc proc /proc");
 }
 
 /* Loads the smallest program that uprobes can run: the rights and the kernel's support in one. */
@@ -204,7 +205,8 @@ static size_t list_commands(const struct verdict *verdicts, bool work, char *tex
 }
 
 /* One line a VM: which subcommands work, as the shorter of two lists. */
-static void print_finding(struct doctor *d, const struct target *t, const struct plan *plan, const struct verdict *verdicts)
+static void print_finding(struct doctor *d, const struct target *t, const struct plan *plan,
+                          const struct verdict *verdicts)
 {
     char text[sizeof "all but stacks; no hooks: " + VIEWS_NAMES_BYTES + sizeof plan->refused] = "";
     size_t works = 0, used;
@@ -220,21 +222,23 @@ static void print_finding(struct doctor *d, const struct target *t, const struct
         used += works < VERDICT_COMMANDS ? list_commands(verdicts, !most, text + used, sizeof text - used) : 0;
         snprintf(text + used, sizeof text - used, "%s%s", plan->refused[0] ? "; no hooks: " : "", plan->refused);
     }
-    sink_row(&d->sink, &vm_table, (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name), SINK_S(text)});
+    sink_row(&d->sink, &vm_table,
+             (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name), SINK_S(text)});
 }
 
 static void print_commands(struct doctor *d, const struct target *t, const struct verdict *verdicts)
 {
     for (size_t i = 0; i < VERDICT_COMMANDS; i++)
         sink_row(&d->sink, &command_table,
-                 (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(verdict_commands[i]), SINK_S(verdicts[i].works ? "yes" : "no"),
-                                       SINK_S(verdicts[i].text)});
+                 (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(verdict_commands[i]),
+                                       SINK_S(verdicts[i].works ? "yes" : "no"), SINK_S(verdicts[i].text)});
 }
 
 static void print_events(struct doctor *d, const struct target *t, const struct plan *plan)
 {
     for (size_t i = 0; i < PLAN_NPROBES; i++)
-        if (plan->events[i].source != PLAN_NONE && (d->each || (plan->events[i].source == PLAN_NOTE && plan->events[i].why[0])))
+        if (plan->events[i].source != PLAN_NONE &&
+            (d->each || (plan->events[i].source == PLAN_NOTE && plan->events[i].why[0])))
             print_event(d, t, plan, (enum plan_probe)i);
     for (size_t i = 0; d->verbose && i < PLAN_NPROBES; i++)
         if (plan->events[i].source == PLAN_NONE)

@@ -107,8 +107,10 @@ static void list_json(struct state *st, const union ev_any *ev, const struct eve
 
 static void list_text(struct state *st, const union ev_any *ev, const struct event_row *row)
 {
-    static const struct sink_column columns[] = {
-        {"time", "TIME", SINK_TIME, 0}, {"vm", "VM", SINK_COUNT, 7}, {"probe", "PROBE", SINK_TEXT, 20}, {"what", "WHAT", SINK_TEXT, -1}};
+    static const struct sink_column columns[] = {{"time", "TIME", SINK_TIME, 0},
+                                                 {"vm", "VM", SINK_COUNT, 7},
+                                                 {"probe", "PROBE", SINK_TEXT, 20},
+                                                 {"what", "WHAT", SINK_TEXT, -1}};
     static const struct sink_table table = {"event", NULL, columns, 4};
     static char line[LINE_BYTES];
     struct term_text text = {line, sizeof line, 0};
@@ -120,7 +122,8 @@ static void list_text(struct state *st, const union ev_any *ev, const struct eve
         else
             term_text_add(&text, "-");
     }
-    sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name), SINK_S(line)});
+    sink_row(&st->sink, &table,
+             (struct sink_value[]){SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name), SINK_S(line)});
 }
 
 /* ---- counts */
@@ -194,8 +197,9 @@ static void print_totals(struct state *st)
     static const struct sink_table table = {"report", NULL, columns, 4};
     double seconds = seconds_of(st);
 
-    sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(st->events), seconds > 0 ? SINK_R((double)st->events / seconds) : SINK_NONE,
-                                                      st->events ? SINK_N(st->first_ns) : SINK_NONE, SINK_N(st->last_ns - st->first_ns)});
+    sink_row(&st->sink, &table,
+             (struct sink_value[]){SINK_N(st->events), seconds > 0 ? SINK_R((double)st->events / seconds) : SINK_NONE,
+                                   st->events ? SINK_N(st->first_ns) : SINK_NONE, SINK_N(st->last_ns - st->first_ns)});
 }
 
 static void print_vms(struct state *st)
@@ -232,9 +236,10 @@ static void print_probes(struct state *st)
         counts[e] = (struct count){(enum batch_event)e, st->counts[e]};
     qsort(counts, BATCH_EVENTS, sizeof *counts, compare_counts);
     for (unsigned i = 0; i < BATCH_EVENTS && counts[i].count; i++)
-        sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(counts[i].count),
-                                                          seconds > 0 ? SINK_R((double)counts[i].count / seconds) : SINK_NONE,
-                                                          SINK_S(event_row(counts[i].event)->name)});
+        sink_row(&st->sink, &table,
+                 (struct sink_value[]){SINK_N(counts[i].count),
+                                       seconds > 0 ? SINK_R((double)counts[i].count / seconds) : SINK_NONE,
+                                       SINK_S(event_row(counts[i].event)->name)});
 }
 
 /*
@@ -255,7 +260,8 @@ static size_t row_width(size_t nfine)
 
 static void print_times(struct state *st)
 {
-    static const struct sink_column columns[] = {{"from", "FROM", SINK_TIME, 0}, {"for", "FOR", SINK_NS, 0}, {"events", "EVENTS", SINK_COUNT, 0}};
+    static const struct sink_column columns[] = {
+        {"from", "FROM", SINK_TIME, 0}, {"for", "FOR", SINK_NS, 0}, {"events", "EVENTS", SINK_COUNT, 0}};
     static const struct sink_table table = {"report_by_time", NULL, columns, 3};
     size_t width = row_width(st->nfine);
 
@@ -264,8 +270,9 @@ static void print_times(struct state *st)
 
         for (size_t j = i; j < i + width && j < st->nfine; j++)
             count += st->fine[j];
-        sink_row(&st->sink, &table,
-                 (struct sink_value[]){SINK_N(st->first_ns + i * st->fine_ns), SINK_N(width * st->fine_ns), SINK_N(count)});
+        sink_row(
+            &st->sink, &table,
+            (struct sink_value[]){SINK_N(st->first_ns + i * st->fine_ns), SINK_N(width * st->fine_ns), SINK_N(count)});
     }
 }
 
@@ -822,14 +829,16 @@ int cmd_report(int argc, char **argv)
     static struct state st;
     static const struct options_extra extras[] = {
         {"", "FILE ... [VIEWS [interval]|PROBE ...]",
-         "recordings, in any order; what is asked of them: views\n                 with commas between, a result each interval seconds; or probes",
+         "recordings, in any order; what is asked of them: views\n                 with commas between, a result each "
+         "interval seconds; or probes",
          add_word, false},
         {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
         {"slower", "TIME", "with --events: only what took at least TIME (5ms)", set_slower, true},
         {"top", "N", VIEW_SLOWEST_TEXT, set_top, false},
         {"by", view_bys + 1, VIEW_BY_TEXT, set_by, false},
         {0}};
-    static const struct options_spec spec = {"report", "Tells what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st, NULL};
+    static const struct options_spec spec = {
+        "report", "Tells what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st, NULL};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);
 

@@ -292,8 +292,8 @@ static size_t name_group(struct state *st, struct session *s, const struct stack
 }
 
 /*
- * Drops files and lines, which are not known of all of a function, and joins the frames of one that calls itself. Returns
- * how many are left.
+ * Drops files and lines, which are not known of all of a function, and joins the frames of one that calls itself.
+ * Returns how many are left.
  */
 static size_t join_frames(struct profile_frame *stack, size_t n)
 {

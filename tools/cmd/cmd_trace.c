@@ -94,7 +94,8 @@ int cmd_trace(int argc, char **argv)
         {"when", "WHAT", "with --ring: also write it when 'msglat.p99 > 50ms' or so", set_when, false}};
     struct options_extra extras[1 + RECORDER_NOPTIONS + sizeof own / sizeof *own + 1] = {
         {"", "[PROBE ...]", "probes, their families, views, all; or all but functions", add_wanted, false}};
-    const struct options_spec spec = {"trace", "Records events, for erlsnoop report.", OPTIONS_TARGET, extras, &t, NULL};
+    const struct options_spec spec = {"trace", "Records events, for erlsnoop report.", OPTIONS_TARGET, extras, &t,
+                                      NULL};
     struct options o;
     int err;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source: perf_event_open(2), PERF_COUNT_SW_CPU_CLOCK: a timer of the kernel, also where there is no hardware counter. */
+/* Source: perf_event_open(2), PERF_COUNT_SW_CPU_CLOCK: a timer of the kernel, also where there is no hardware
+ * counter. */
 #include "clock.h"
 
 #include <bpf/bpf.h>
@@ -18,8 +19,11 @@ uint64_t clock_ns(clockid_t id)
 
 int clock_link(int program, uint64_t hz, int cpu)
 {
-    struct perf_event_attr attr = {
-        .size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1, .sample_freq = hz};
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_CPU_CLOCK,
+                                   .freq = 1,
+                                   .sample_freq = hz};
     int event = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC), link;
 
     if (event < 0)

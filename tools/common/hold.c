@@ -89,8 +89,8 @@ static int see_stop(struct hold *h, pid_t tid, const siginfo_t *info)
 }
 
 /*
- * 1: it has stopped, *info; 0: it runs; -1: it is gone. Who traces a process is told of its end before its parent is, and
- * has to ask for it, else the parent waits for ever; that of the command itself is left for others to see.
+ * 1: it has stopped, *info; 0: it runs; -1: it is gone. Who traces a process is told of its end before its parent is,
+ * and has to ask for it, else the parent waits for ever; that of the command itself is left for others to see.
  */
 static int ask(const struct hold *h, pid_t tid, siginfo_t *info)
 {

@@ -14,7 +14,8 @@ enum { NEAREST_BYTES = 32 }; /* longer words are like none */
  * longer than NEAREST_BYTES: NEAREST_BYTES. Source: the optimal string alignment distance.
  */
 unsigned nearest_distance(const char *a, const char *b);
-/* Whether `word` may have been meant as `known`: a third of its characters may be wrong, less than *best, which is set. */
+/* Whether `word` may have been meant as `known`: a third of its characters may be wrong, less than *best, which is
+ * set. */
 bool nearest_is(const char *word, const char *known, unsigned *best);
 
 #endif

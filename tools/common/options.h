@@ -23,9 +23,9 @@ enum {
 /* What --source takes. */
 #define OPTIONS_SOURCES "batches|notes"
 
-/* An option of one subcommand; `set` gets its value (NULL without `metavar`) and returns 0 or FAIL_USAGE. A name of one letter is -o, others
- * are --name. A metavar with bars is the values that there are, which shells complete (options_choice). The one with the
- * name "" is set for each word that is no option, in place of interval and count. */
+/* An option of one subcommand; `set` gets its value (NULL without `metavar`) and returns 0 or FAIL_USAGE. A name of one
+ * letter is -o, others are --name. A metavar with bars is the values that there are, which shells complete
+ * (options_choice). The one with the name "" is set for each word that is no option, in place of interval and count. */
 struct options_extra {
     const char *name, *metavar, *text;
     int (*set)(void *ctx, const char *value);
@@ -37,7 +37,8 @@ struct options_spec {
     unsigned accepts;
     const struct options_extra *extras; /* ends with a NULL name; may be NULL */
     void *ctx;                          /* for extras */
-    const char *operands;               /* what stands between the command and its options, for the help; NULL: nothing */
+    /* what stands between the command and its options, for the help; NULL: nothing */
+    const char *operands;
 };
 
 struct options {

@@ -24,9 +24,10 @@ void term_text_add(struct term_text *t, const char *format, ...)
 
 static bool is_plain(const char *atom)
 {
-    static const char *const reserved[] = {
-        "after", "and",  "andalso", "band", "begin", "bnot", "bor",  "bsl",     "bsr",  "bxor", "case", "catch", "cond", "div", "else",
-        "end",   "fun",  "if",      "let",  "maybe", "not",  "of",   "or",      "orelse", "receive", "rem", "try", "when", "xor"};
+    static const char *const reserved[] = {"after",   "and",  "andalso", "band",  "begin", "bnot", "bor",  "bsl",
+                                           "bsr",     "bxor", "case",    "catch", "cond",  "div",  "else", "end",
+                                           "fun",     "if",   "let",     "maybe", "not",   "of",   "or",   "orelse",
+                                           "receive", "rem",  "try",     "when",  "xor"};
 
     if (!islower((unsigned char)*atom) || atom[strspn(atom, LETTERS "@")])
         return false;
@@ -48,12 +49,14 @@ static void add_quoted(struct term_text *t, const char *text, char quote)
 
 static const char elixir[] = "Elixir.";
 
-/* The name in Elixir of a module of `bytes` bytes; NULL: it is none of Elixir's, or not to be written without quotes. */
+/* The name in Elixir of a module of `bytes` bytes; NULL: it is none of Elixir's, or not to be written without
+ * quotes. */
 static const char *find_alias(const char *module, size_t bytes)
 {
     const char *end = module + bytes, *alias = module + sizeof elixir - 1, *at = alias;
 
-    if (bytes < sizeof elixir || strncmp(module, elixir, sizeof elixir - 1) || !strncmp(alias, elixir, sizeof elixir - 1))
+    if (bytes < sizeof elixir || strncmp(module, elixir, sizeof elixir - 1) ||
+        !strncmp(alias, elixir, sizeof elixir - 1))
         return NULL;
     while (at < end && isupper((unsigned char)*at)) {
         at += strspn(at, LETTERS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Atoms, functions and the shapes of terms as Erlang prints them, from what is known of them by number. Modules of Elixir
- * and their functions are spelled as Elixir does: My.Agent, My.Agent.update/2.
+ * Atoms, functions and the shapes of terms as Erlang prints them, from what is known of them by number. Modules of
+ * Elixir and their functions are spelled as Elixir does: My.Agent, My.Agent.update/2.
  */
 #ifndef TOOLS_TERM_TEXT_H
 #define TOOLS_TERM_TEXT_H
@@ -24,7 +24,8 @@ void term_text_atom(struct term_text *t, const char *atom, uint64_t index);
 void term_text_separator(struct term_text *t, const char *module);
 /* The name of a function of that module; both as of term_text_atom. */
 void term_text_function(struct term_text *t, const char *module, const char *function, uint64_t index);
-/* An atom or a function that a VM printed (untrusted, as Erlang spells it), or that somebody typed, spelled as above. */
+/* An atom or a function that a VM printed (untrusted, as Erlang spells it), or that somebody typed, spelled as
+ * above. */
 void term_text_respell(struct term_text *t, const char *printed);
 /* Arities from 255 on are not known. */
 void term_text_arity(struct term_text *t, uint64_t arity);

@@ -203,7 +203,8 @@ const char *batch_names_find(const struct batch_names *names, uint32_t pid, uint
     return vm->chunks[index / CHUNK][index % CHUNK];
 }
 
-static int each_of_vm(const struct vm *vm, int (*visit)(void *ctx, uint32_t vm, uint64_t index, const char *text), void *ctx)
+static int each_of_vm(const struct vm *vm, int (*visit)(void *ctx, uint32_t vm, uint64_t index, const char *text),
+                      void *ctx)
 {
     int err = 0;
 
@@ -214,7 +215,8 @@ static int each_of_vm(const struct vm *vm, int (*visit)(void *ctx, uint32_t vm, 
     return err;
 }
 
-int batch_names_each(const struct batch_names *names, int (*visit)(void *ctx, uint32_t vm, uint64_t index, const char *text), void *ctx)
+int batch_names_each(const struct batch_names *names,
+                     int (*visit)(void *ctx, uint32_t vm, uint64_t index, const char *text), void *ctx)
 {
     int err = 0;
 

@@ -19,7 +19,8 @@ struct batch_names *batch_names_new(void);
 void batch_names_free(struct batch_names *names);
 /* Has every name handed to `told` from now on, whether there is room for it or not. */
 void batch_names_follow(struct batch_names *names,
-                        void (*told)(void *ctx, uint32_t vm, uint32_t index, const char *text, size_t bytes), void *ctx);
+                        void (*told)(void *ctx, uint32_t vm, uint32_t index, const char *text, size_t bytes),
+                        void *ctx);
 /*
  * The atom's text, in place of what was told before. Fails: -ENOMEM, -EINVAL no such index, -E2BIG the VM has told more
  * than fits.
@@ -30,6 +31,7 @@ const char *batch_names_find(const struct batch_names *names, uint32_t vm, uint6
 /* All of a VM. */
 void batch_names_forget(struct batch_names *names, uint32_t vm);
 /* Every atom of every VM, in order; a nonzero return of `visit` ends it and is returned. */
-int batch_names_each(const struct batch_names *names, int (*visit)(void *ctx, uint32_t vm, uint64_t index, const char *text), void *ctx);
+int batch_names_each(const struct batch_names *names,
+                     int (*visit)(void *ctx, uint32_t vm, uint64_t index, const char *text), void *ctx);
 
 #endif

@@ -74,8 +74,8 @@ bool batch_page_open(struct batch_page *page, const void *bytes, size_t size)
     if (size < sizeof *h)
         return false;
     memcpy(h, bytes, sizeof *h);
-    if (h->magic != BATCH_MAGIC || h->bytes > size || h->bytes > BATCH_PAGE_BYTES || h->bytes < sizeof *h || h->bytes % 8 ||
-        h->end_ticks < h->begin_ticks || h->end_ns < h->begin_ns)
+    if (h->magic != BATCH_MAGIC || h->bytes > size || h->bytes > BATCH_PAGE_BYTES || h->bytes < sizeof *h ||
+        h->bytes % 8 || h->end_ticks < h->begin_ticks || h->end_ns < h->begin_ns)
         return false;
     page->damaged = false;
     page->ticks = h->end_ticks - h->begin_ticks;

@@ -27,7 +27,8 @@ struct batch_record {
     };
     unsigned used;                    /* of the words; behind them are zeros */
     bool has_texts;                   /* some argument is a text */
-    const char *texts[BATCH_MAX_ARGS]; /* with it: in the page, not ended by a NUL, any bytes; NULL: the argument is none */
+    /* with it: in the page, not ended by a NUL, any bytes; NULL: the argument is none */
+    const char *texts[BATCH_MAX_ARGS];
 };
 
 struct batch_page {

@@ -62,8 +62,9 @@ static void put_texts(const struct batch_record *record, const struct event_row 
     }
 }
 
-#define PROBE(probe, family, nargs, watch, text)                                                                                 \
-    _Static_assert(sizeof(struct ev_##probe) >= sizeof(struct ev_head) + (nargs) * sizeof(uint64_t), "a word an argument, or two");
+#define PROBE(probe, family, nargs, watch, text)                                                                       \
+    _Static_assert(sizeof(struct ev_##probe) >= sizeof(struct ev_head) + (nargs) * sizeof(uint64_t),                   \
+                   "a word an argument, or two");
 #include "../../vm/probes.def"
 _Static_assert(offsetof(struct batch_record, words) == offsetof(struct batch_record, as_event) + sizeof(struct ev_head),
                "arguments stand behind the head");

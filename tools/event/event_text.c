@@ -37,7 +37,8 @@ void event_text_node(struct term_text *out, const struct batch_names *names, uin
         term_text_add(out, "undefined");
 }
 
-static void add_mfa(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t module, uint64_t function, uint64_t arity)
+static void add_mfa(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t module,
+                    uint64_t function, uint64_t arity)
 {
     const char *of = batch_names_find(names, vm, module), *name = batch_names_find(names, vm, function);
     const char *place = module == WIRE_NO_ATOM || module == EV_NO_ATOM ? name : NULL;
@@ -55,7 +56,8 @@ static void add_mfa(struct term_text *out, const struct batch_names *names, uint
     term_text_arity(out, arity);
 }
 
-static void add_term(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t shape, uint64_t value, uint64_t holders)
+static void add_term(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t shape,
+                     uint64_t value, uint64_t holders)
 {
     term_text_open(out, holders);
     switch (shape) {
@@ -117,7 +119,8 @@ static void add_text(struct term_text *out, const struct ev_text *text)
     term_text_add(out, "%.*s", (int)text->bytes, (const char *)(uintptr_t)text->at);
 }
 
-void event_text_arg(struct term_text *out, const struct batch_names *names, const union ev_any *ev, const struct event_arg *arg)
+void event_text_arg(struct term_text *out, const struct batch_names *names, const union ev_any *ev,
+                    const struct event_arg *arg)
 {
     const char *at = (const char *)ev + arg->offset;
     uint32_t vm = ev->head.vm;

@@ -14,9 +14,10 @@
 #define EVENT_TEXT_SHARED "(shared code)"
 #define EVENT_TEXT_UNKNOWN "(unknown code)"
 
-/* Adds the argument to `out`: of pids of other nodes the node stands first, nobody is "undefined", what was never told of is a number.
- * Untrusted: names and texts may hold any bytes. */
-void event_text_arg(struct term_text *out, const struct batch_names *names, const union ev_any *ev, const struct event_arg *arg);
+/* Adds the argument to `out`: of pids of other nodes the node stands first, nobody is "undefined", what was never told
+ * of is a number. Untrusted: names and texts may hold any bytes. */
+void event_text_arg(struct term_text *out, const struct batch_names *names, const union ev_any *ev,
+                    const struct event_arg *arg);
 
 /* A name that a view counts by or tells (bpf/wire.h). */
 void event_text_name(struct term_text *out, const struct batch_names *names, uint32_t vm, const struct wire_name *name);

@@ -22,7 +22,8 @@ static uint64_t count_all(const struct wire_hist *hist)
 
 bool hist_has_percentile(const struct wire_hist *hist, double share)
 {
-    return (double)count_all(hist) * (1 - share) > 1 - 1e-6; /* shares are no binary fractions: 0.999 of 1,000 leaves one */
+    /* shares are no binary fractions: 0.999 of 1,000 leaves one */
+    return (double)count_all(hist) * (1 - share) > 1 - 1e-6;
 }
 
 static uint64_t middle(int slot)

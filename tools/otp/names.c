@@ -172,7 +172,8 @@ static uint64_t last_purge(void *ctx, uint64_t module)
 
     if (vm->layouts < 0 || bpf_map_lookup_elem(vm->purged, &key, &last))
         last = 0;
-    if (vm->layouts < 0 || bpf_map_lookup_elem(vm->layouts, &vm->slot, &now)) /* in this order: a purge is numbered first */
+    if (vm->layouts < 0 ||
+        bpf_map_lookup_elem(vm->layouts, &vm->slot, &now)) /* in this order: a purge is numbered first */
         return 0;
     return last > now.purged_others && last <= now.purges ? last : now.purged_others;
 }
@@ -243,7 +244,8 @@ static void append_reason(struct term_text *t, struct vm *vm, const struct wire_
     term_text_close(t, name->words[2]);
 }
 
-int names_place(struct names *names, uint32_t pid, uint64_t address, uint64_t purges, struct otp_code_place *place, char *buf, size_t size)
+int names_place(struct names *names, uint32_t pid, uint64_t address, uint64_t purges, struct otp_code_place *place,
+                char *buf, size_t size)
 {
     struct term_text text = {buf, size, 0};
     struct vm *vm = find_vm(names, pid);

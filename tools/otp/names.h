@@ -58,7 +58,8 @@ size_t names_atoms(struct names *names, uint32_t vm);
  * name, "(shared code)", "(unknown code)"; the address when it fails. `buf` has room for a name (WIRE_NAME_BYTES is
  * enough for most).
  */
-int names_place(struct names *names, uint32_t vm, uint64_t address, uint64_t purges, struct otp_code_place *place, char *buf, size_t size);
+int names_place(struct names *names, uint32_t vm, uint64_t address, uint64_t purges, struct otp_code_place *place,
+                char *buf, size_t size);
 
 /* To be called now and then: what VMs name from now on can be told when they have ended. */
 void names_keep_up(struct names *names);

@@ -38,11 +38,14 @@ struct native {
     int pid;
     const struct native_thread *thread; /* while it is unwound */
     struct native_stack *out;
-    uint64_t bx; /* of the frame in hand. A function that does not say where it saved the register left it alone; libdw 0.188 counts it as lost */
+    /* of the frame in hand. A function that does not say where it saved the register left it alone; libdw 0.188 counts
+     * it as lost */
+    uint64_t bx;
 };
 
 /* Files as the process sees them, in its own root. */
-static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file_name,
+                    Elf **elf)
 {
     const pid_t *pid = userdata ? *userdata : NULL;
     char path[PATH_MAX];
@@ -111,8 +114,10 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
     return dwfl_thread_state_registers(thread, 0, DWARF_NREGS, regs);
 }
 
-static const Dwfl_Thread_Callbacks thread_callbacks = {
-    .next_thread = next_thread, .get_thread = get_thread, .memory_read = read_stack, .set_initial_registers = set_registers};
+static const Dwfl_Thread_Callbacks thread_callbacks = {.next_thread = next_thread,
+                                                       .get_thread = get_thread,
+                                                       .memory_read = read_stack,
+                                                       .set_initial_registers = set_registers};
 
 int native_new(int pid, struct native **out)
 {
@@ -153,7 +158,8 @@ static bool has_code(Elf *elf, uint64_t address)
 
     elf_getphdrnum(elf, &count);
     for (size_t i = 0; i < count; i++)
-        if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && ph.p_flags & PF_X && address - ph.p_vaddr < ph.p_memsz)
+        if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && ph.p_flags & PF_X &&
+            address - ph.p_vaddr < ph.p_memsz)
             return true;
     return false;
 }
@@ -324,7 +330,8 @@ void native_fall_back(struct native *native, const char *(*name)(void *ctx, uint
 
 void native_name(struct native *native, uint64_t address, bool caller, char *out, size_t size)
 {
-    struct named *kept = &native->named[(address * 0x9e3779b97f4a7c15u) >> (64 - NAMED_BITS)]; /* 2^64 by the golden ratio */
+    /* 2^64 by the golden ratio */
+    struct named *kept = &native->named[(address * 0x9e3779b97f4a7c15u) >> (64 - NAMED_BITS)];
 
     if (!kept->name[0] || kept->address != address || kept->caller != caller) {
         char name[512];
@@ -366,7 +373,8 @@ static void read_kernel(void)
 
     kernel.read = true;
     while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "%" SCNx64 " %c %59s", &symbol.address, &type, symbol.name) != 3 || !symbol.address || !strchr("tTwW", type))
+        if (sscanf(line, "%" SCNx64 " %c %59s", &symbol.address, &type, symbol.name) != 3 || !symbol.address ||
+            !strchr("tTwW", type))
             continue;
         strcat(symbol.name, "_[k]");
         if (kernel.n == room) {

@@ -13,7 +13,8 @@
 #include "otp_user.h"
 #include "target/memory_file.h"
 
-enum { OTP_ATOM_BYTES = 1020, OTP_ATOM_TEXT = 2 * OTP_ATOM_BYTES + 1 }; /* 255 characters, and what their text may take */
+/* 255 characters, and what their text may take */
+enum { OTP_ATOM_BYTES = 1020, OTP_ATOM_TEXT = 2 * OTP_ATOM_BYTES + 1 };
 
 struct otp_atoms;
 

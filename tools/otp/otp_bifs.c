@@ -45,7 +45,8 @@ static bool read_entry(struct otp_image *image, const struct otp_reloc *function
     return is_atom(entry.module) && is_atom(entry.name) && entry.arity <= MAX_ARITY && !entry.pad;
 }
 
-/* The place of the first address that the dynamic linker writes at this one or behind it, from the one numbered `i` on. */
+/* The place of the first address that the dynamic linker writes at this one or behind it, from the one numbered `i`
+ * on. */
 static size_t reloc_from(const struct otp_image *image, size_t i, uint64_t at)
 {
     while (i < image->nrelocs && image->relocs[i].at < at)
@@ -53,7 +54,8 @@ static size_t reloc_from(const struct otp_image *image, size_t i, uint64_t at)
     return i;
 }
 
-/* How many entries stand in a row from the one whose function is numbered `i` on; they go to `out`, which may be NULL. */
+/* How many entries stand in a row from the one whose function is numbered `i` on; they go to `out`, which may be
+ * NULL. */
 static size_t read_row(struct otp_image *image, size_t i, struct otp_bif *out)
 {
     struct otp_bif bif;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The built-in functions of an emulator, by the table that its file has of them: so they have names where the file has no
- * symbols. Source: BifEntry of OTP's erl_bif_table.h, the same from OTP 25 to 29.
+ * The built-in functions of an emulator, by the table that its file has of them: so they have names where the file has
+ * no symbols. Source: BifEntry of OTP's erl_bif_table.h, the same from OTP 25 to 29.
  */
 #ifndef TOOLS_OTP_BIFS_H
 #define TOOLS_OTP_BIFS_H

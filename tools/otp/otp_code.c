@@ -31,7 +31,8 @@ struct otp_code {
     struct memory *memory;
     struct otp_modules *modules;     /* NULL: an erlvm */
     const struct erlvm_layout *ours; /* of an erlvm */
-    uint64_t given, given_moment;    /* of an erlvm: how often code had gone, read in this moment of the memory before any code */
+    /* of an erlvm: how often code had gone, read in this moment of the memory before any code */
+    uint64_t given, given_moment;
     struct found *found[1 << BUCKET_BITS];
     size_t nfound;
 };
@@ -127,11 +128,13 @@ static struct found *find_last(const struct otp_code *code, uint64_t address, ui
 
 static bool is_same(const struct otp_code_place *a, const struct otp_code_place *b)
 {
-    return a->kind == b->kind && a->module == b->module && a->function == b->function && a->arity == b->arity && a->start == b->start;
+    return a->kind == b->kind && a->module == b->module && a->function == b->function && a->arity == b->arity &&
+           a->start == b->start;
 }
 
 /* Keeps what was found in this moment; all else that was there is gone. NULL: out of memory. */
-static struct found *keep_found(struct otp_code *code, uint64_t address, uint64_t seen, uint64_t known, const struct otp_code_place *place)
+static struct found *keep_found(struct otp_code *code, uint64_t address, uint64_t seen, uint64_t known,
+                                const struct otp_code_place *place)
 {
     struct found **bucket = &code->found[bucket_of(address)], *kept = NULL;
 
@@ -181,7 +184,10 @@ static int find_function(struct otp_code *code, struct otp_module *m, uint64_t a
     }
     if (err)
         return err;
-    *out = (struct otp_code_place){.kind = OTP_CODE_FUNCTION, .module = mfa[0], .function = mfa[1], .arity = (uint32_t)mfa[2],
+    *out = (struct otp_code_place){.kind = OTP_CODE_FUNCTION,
+                                   .module = mfa[0],
+                                   .function = mfa[1],
+                                   .arity = (uint32_t)mfa[2],
                                    .start = m->functions[low] + otp_modules_layout(code->modules)->info_size};
     if (!m->lines)
         m->lines = otp_lines_new(code->modules, m);
@@ -194,7 +200,8 @@ static int find_function(struct otp_code *code, struct otp_module *m, uint64_t a
  * What holds the address now, and how often code had been purged when it is known to have held it. `before`: what was
  * there last, or NULL.
  */
-static int look_up(struct otp_code *code, uint64_t address, const struct found *before, struct otp_code_place *out, uint64_t *seen)
+static int look_up(struct otp_code *code, uint64_t address, const struct found *before, struct otp_code_place *out,
+                   uint64_t *seen)
 {
     enum otp_code_kind kind;
     struct otp_module *m;
@@ -214,7 +221,8 @@ static int look_up(struct otp_code *code, uint64_t address, const struct found *
         return 0;
     }
     *seen = m->seen;
-    if (before && before->place.kind == OTP_CODE_FUNCTION && before->place.module == m->name && before->seen == m->seen) {
+    if (before && before->place.kind == OTP_CODE_FUNCTION && before->place.module == m->name &&
+        before->seen == m->seen) {
         *out = before->place; /* the module that was there still is */
         return 0;
     }
@@ -255,7 +263,8 @@ int otp_code_find(struct otp_code *code, uint64_t address, uint64_t purges, stru
         if (err == -ENOENT && !found)
             return err;
         if (!err)
-            keep_found(code, address, place.kind == OTP_CODE_UNKNOWN ? known : seen, known, &place); /* unknown now says nothing of before */
+            /* unknown now says nothing of before */
+            keep_found(code, address, place.kind == OTP_CODE_UNKNOWN ? known : seen, known, &place);
         found = err == -ESRCH ? find_ended(code, address, purges) : find_found(code, address, purges);
         if (!found)
             return err ? err : -ESTALE;

@@ -18,7 +18,8 @@ struct otp_code_layout {
     uint16_t info_mfa, info_size;
     uint16_t nfunctions, functions, lines;                   /* of BeamCodeHeader */
     uint16_t fnames, loc_size, loc, lines_functions;         /* of BeamCodeLineTab */
-    const struct erlvm_layout *ours; /* NULL: a stock emulator; else of an erlvm, to which nothing else here applies. Borrowed */
+    /* NULL: a stock emulator; else of an erlvm, to which nothing else here applies. Borrowed */
+    const struct erlvm_layout *ours;
     bool native;  /* code is machine code, in executable mappings of no file */
     uint64_t own; /* term of the atom that the emulator's own module of code has as its name; 0: not known */
 };

@@ -37,7 +37,8 @@ static void read_tables(const struct otp_modules *modules, const struct otp_modu
     unsigned char table[OTP_MODULE_HEADER];
 
     lines->table = at + l->lines_functions;
-    if (!at || otp_modules_read(modules, at, table, l->lines_functions) || otp_modules_read(modules, lines->table, &first, 8) ||
+    if (!at || otp_modules_read(modules, at, table, l->lines_functions) ||
+        otp_modules_read(modules, lines->table, &first, 8) ||
         otp_modules_read(modules, lines->table + 8 * m->n, &last, 8))
         return;
     memcpy(&lines->fnames, table + l->fnames, 8);
@@ -113,21 +114,23 @@ static size_t find_item(const struct otp_lines *lines, size_t low, size_t high, 
     return low > first ? low - 1 : lines->n;
 }
 
-void otp_lines_find(const struct otp_modules *modules, const struct otp_lines *lines, size_t function, uint64_t address, struct otp_code_place *out)
+void otp_lines_find(const struct otp_modules *modules, const struct otp_lines *lines, size_t function, uint64_t address,
+                    struct otp_code_place *out)
 {
     uint64_t range[2], first, name;
     uint32_t location = 0;
     size_t item;
 
     if (!lines->n || otp_modules_read(modules, lines->table, &first, 8) ||
-        otp_modules_read(modules, lines->table + 8 * function, range, sizeof range) || range[0] < first || range[1] < range[0] ||
-        (range[1] - first) / 8 > lines->n)
+        otp_modules_read(modules, lines->table + 8 * function, range, sizeof range) || range[0] < first ||
+        range[1] < range[0] || (range[1] - first) / 8 > lines->n)
         return;
     item = find_item(lines, (range[0] - first) / 8, (range[1] - first) / 8, address);
     if (item == lines->n)
         return;
     memcpy(&location, lines->locations + item * lines->location_size, lines->location_size);
-    if (!location || location >> 24 >= lines->nfnames || otp_modules_read(modules, lines->fnames + 8 * (location >> 24), &name, 8))
+    if (!location || location >> 24 >= lines->nfnames ||
+        otp_modules_read(modules, lines->fnames + 8 * (location >> 24), &name, 8))
         return;
     out->line = location & 0xffffff;
     read_string(modules, name, out->file, sizeof out->file);

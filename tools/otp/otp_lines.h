@@ -18,6 +18,7 @@ void otp_lines_free(struct otp_lines *lines);
  * Sets `line` and `file` of *out for an address in the module's function of this number; leaves them when the line is
  * not known.
  */
-void otp_lines_find(const struct otp_modules *modules, const struct otp_lines *lines, size_t function, uint64_t address, struct otp_code_place *out);
+void otp_lines_find(const struct otp_modules *modules, const struct otp_lines *lines, size_t function, uint64_t address,
+                    struct otp_code_place *out);
 
 #endif

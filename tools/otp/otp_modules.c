@@ -168,8 +168,9 @@ static struct otp_module *read_module(const struct otp_modules *ms, uint64_t sta
     m->start = start;
     m->n = n <= MAX_FUNCTIONS ? n : 0;
     m->functions = m->n ? calloc(m->n + 1, 8) : NULL;
-    if (m->functions && !otp_modules_read(ms, start + l->functions, m->functions, 8 * (m->n + 1)) && m->functions[0] > start &&
-        is_ascending(m->functions, m->n + 1) && m->functions[m->n] <= limit && (m->name = read_module_name(ms, m)))
+    if (m->functions && !otp_modules_read(ms, start + l->functions, m->functions, 8 * (m->n + 1)) &&
+        m->functions[0] > start && is_ascending(m->functions, m->n + 1) && m->functions[m->n] <= limit &&
+        (m->name = read_module_name(ms, m)))
         return m;
     free_module(m);
     return NULL;
@@ -240,7 +241,8 @@ static void scan(struct otp_modules *ms, const struct memory_mapping *region, ui
             return;
         empty = is_empty(ms->chunk, size) ? empty + CHUNK : 0;
         for (size_t i = 0; !empty && i < CHUNK && at + i < to && i + need <= size; i += 8) {
-            struct otp_module *m = looks_like_header(&ms->layout, ms->chunk + i, at + i) ? read_module(ms, at + i, region->end) : NULL;
+            struct otp_module *m =
+                looks_like_header(&ms->layout, ms->chunk + i, at + i) ? read_module(ms, at + i, region->end) : NULL;
 
             if (!m)
                 continue;
@@ -272,12 +274,13 @@ static bool is_unchanged(const struct otp_modules *ms, const struct otp_module *
 {
     unsigned char header[OTP_MODULE_HEADER];
 
-    return !otp_modules_read(ms, m->start, header, ms->layout.functions) && !memcmp(header, m->header, ms->layout.functions) &&
-           !otp_modules_purged(ms, m->name, m->seen);
+    return !otp_modules_read(ms, m->start, header, ms->layout.functions) &&
+           !memcmp(header, m->header, ms->layout.functions) && !otp_modules_purged(ms, m->name, m->seen);
 }
 
 /* The kept module that begins last at or before the address, within the region. */
-static struct otp_module *kept_before(const struct otp_modules *ms, const struct memory_mapping *region, uint64_t address)
+static struct otp_module *kept_before(const struct otp_modules *ms, const struct memory_mapping *region,
+                                      uint64_t address)
 {
     size_t rank = rank_of(ms, address);
 
@@ -300,7 +303,8 @@ static bool is_shared(const struct otp_modules *ms, const struct memory_mapping 
 }
 
 /* As otp_modules_find, of what is kept. */
-static struct otp_module *find_kept(struct otp_modules *ms, const struct memory_mapping *region, uint64_t address, enum otp_code_kind *kind)
+static struct otp_module *find_kept(struct otp_modules *ms, const struct memory_mapping *region, uint64_t address,
+                                    enum otp_code_kind *kind)
 {
     struct otp_module *m = kept_before(ms, region, address);
 

@@ -263,6 +263,7 @@ int otp_slide(struct otp_image *image, const struct otp_place *place, const char
         cs_free(walk.insn, 1);
     cs_close(&walk.capstone);
     if (!found)
-        return refuse(why, size, -ENOEXEC, "no instruction at 0x%llx takes a probe", (unsigned long long)place->address);
+        return refuse(why, size, -ENOEXEC, "no instruction at 0x%llx takes a probe",
+                      (unsigned long long)place->address);
     return 0;
 }

@@ -43,7 +43,8 @@ static bool disassemble_uses_bp(const unsigned char *bytes)
     for (size_t i = 0; i < n; i++) {
         const cs_x86 *x = &insns[i].detail->x86;
 
-        if (insns[i].id != X86_INS_MOV || x->op_count != 2 || x->operands[0].type != X86_OP_REG || x->operands[0].reg != X86_REG_RSP)
+        if (insns[i].id != X86_INS_MOV || x->op_count != 2 || x->operands[0].type != X86_OP_REG ||
+            x->operands[0].reg != X86_REG_RSP)
             continue;
         found = x->operands[1].type == X86_OP_REG && x->operands[1].reg == X86_REG_RBP;
         break;
@@ -81,7 +82,8 @@ static bool uses_bp(struct memory *memory, uint64_t ip)
  * The return addresses from `sp` up. Shared code of the emulator is called without the alignment
  * that marks return addresses: while such code runs, the first word may be one that is not marked.
  */
-static void add_erlang(const struct stacks_sample *s, struct otp_code *code, uint64_t sp, bool shared, struct otp_stack *out)
+static void add_erlang(const struct stacks_sample *s, struct otp_code *code, uint64_t sp, bool shared,
+                       struct otp_stack *out)
 {
     uint64_t first = (sp - s->erlang_at) / 8;
     bool function;
@@ -107,8 +109,8 @@ static bool runs_processes(struct native *native, uint64_t address, bool caller)
     return !strcmp(name, names[0]) || !strcmp(name, names[1]);
 }
 
-static void walk_native(const struct stacks_sample *s, struct native *native, struct otp_code *code, struct memory *memory,
-                        struct otp_stack *out)
+static void walk_native(const struct stacks_sample *s, struct native *native, struct otp_code *code,
+                        struct memory *memory, struct otp_stack *out)
 {
     struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native,
                                    s->nnative, NULL};
@@ -144,7 +146,8 @@ static void walk_native(const struct stacks_sample *s, struct native *native, st
 static void walk_ours(const struct stacks_sample *s, struct native *native, struct otp_code *code,
                       struct otp_stack *out)
 {
-    struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native, s->nnative, s->hend ? "exec_run" : NULL};
+    struct native_thread thread = {(const uint64_t *)s->regs,   s->ip,      s->native_at,
+                                   (const uint64_t *)s->native, s->nnative, s->hend ? "exec_run" : NULL};
     uint64_t ip = s->resume, sp = s->stop;
     struct native_stack stack;
     bool function;

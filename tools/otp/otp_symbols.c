@@ -115,8 +115,8 @@ static bool find_debug_file(struct otp_symbols *symbols)
            try_debug_file(symbols, "%s/usr/lib/debug%s/%s", root, folder, link);
 }
 
-/* ---- debuginfod: only when the user's environment names servers. The library is optional, so it is loaded when needed, and stays:
- * what it loads in turn (curl, TLS) does not like to be unloaded. */
+/* ---- debuginfod: only when the user's environment names servers. The library is optional, so it is loaded when
+ * needed, and stays: what it loads in turn (curl, TLS) does not like to be unloaded. */
 
 enum { SILENCE_S = 5 };
 
@@ -142,8 +142,8 @@ static int is_too_long(void *client, long got, long all)
         progress.since = now;
     }
     sigpending(&pending);
-    return now.tv_sec - progress.since.tv_sec > SILENCE_S || sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
-           sigismember(&pending, SIGHUP);
+    return now.tv_sec - progress.since.tv_sec > SILENCE_S || sigismember(&pending, SIGINT) ||
+           sigismember(&pending, SIGTERM) || sigismember(&pending, SIGHUP);
 }
 
 static int fetch_debug(void *library, const unsigned char *build_id, size_t size)

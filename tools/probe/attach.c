@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invariant: the cookie of a note's link is the slot of its site's description in the map "specs"; that of a hook's is the
- * slot of its process in "otp_layouts", with `which` of its row in the high half.
+ * Invariant: the cookie of a note's link is the slot of its site's description in the map "specs"; that of a hook's is
+ * the slot of its process in "otp_layouts", with `which` of its row in the high half.
  */
 #include "attach.h"
 
@@ -291,7 +291,8 @@ int attach_notes(struct attach *a, const struct target *t, const struct plan *pl
     if (t->elf->damaged)
         note("%d notes of '%s' are left alone: they make no sense, or lead to no probe site", t->elf->damaged, t->name);
     if (t->elf->unsafe)
-        note("%d notes of '%s' are left alone: a probe there could overwrite what their function keeps below the stack pointer",
+        note("%d notes of '%s' are left alone: a probe there could overwrite what their function keeps below the stack "
+             "pointer",
              t->elf->unsafe, t->name);
     bpf_object__for_each_program(program, a->object) {
         struct goal goal = find_goal(program);
@@ -301,7 +302,8 @@ int attach_notes(struct attach *a, const struct target *t, const struct plan *pl
             continue;
         if (plan->events[goal.probe].source == PLAN_NOTE)
             n = attach_note(a, program, t, plan, goal.probe, pid);
-        else if (t->elf->nnotes && plan->events[goal.probe].source == PLAN_NONE && !(plan->vm && !has_hook(a, goal.probe)))
+        else if (t->elf->nnotes && plan->events[goal.probe].source == PLAN_NONE &&
+                 !(plan->vm && !has_hook(a, goal.probe)))
             note("'%s' (%s) has no probe %s", t->name, t->provider->name, plan_probe_name(goal.probe));
         if (n < 0) {
             links_cut(&a->links, groups);
@@ -347,7 +349,8 @@ static int attach_hook(struct attach *a, const struct bpf_program *program, cons
         return fail(-ENOMEM, "out of memory");
     for (size_t i = 0; i < plan->nhooks; i++)
         if (plan->hooks[i].probe == goal.probe && plan->hooks[i].side == goal.side)
-            places[n++] = (struct uprobe_place){plan->hooks[i].site.offset, 0, (uint64_t)plan->hooks[i].which << 32 | slot};
+            places[n++] =
+                (struct uprobe_place){plan->hooks[i].site.offset, 0, (uint64_t)plan->hooks[i].which << 32 | slot};
     if (n)
         err = link_places(a, program, t, t->pid, t->pid, places, n);
     free(places);
@@ -395,7 +398,8 @@ const char *attach_lacks(const struct attach *a, const struct plan *plan)
     return NULL;
 }
 
-enum plan_source attach_serves(const struct bpf_object *object, const struct target *t, const struct plan *plan, enum plan_probe *lacks)
+enum plan_source attach_serves(const struct bpf_object *object, const struct target *t, const struct plan *plan,
+                               enum plan_probe *lacks)
 {
     enum plan_source served = PLAN_NONE, wanted = t->provider->hooks ? PLAN_HOOK : PLAN_NOTE;
     struct bpf_program *program;
@@ -427,7 +431,8 @@ static void tell_lacking(const struct attach *a, const struct target *t, const s
         if (!lacks_hook(plan, program, goal) || told[goal.probe] || !plan->events[goal.probe].why[0])
             continue;
         told[goal.probe] = true;
-        note("%s of '%s' (process %d) is not told: %s", plan_probe_name(goal.probe), t->name, t->pid, plan->events[goal.probe].why);
+        note("%s of '%s' (process %d) is not told: %s", plan_probe_name(goal.probe), t->name, t->pid,
+             plan->events[goal.probe].why);
     }
 }
 

@@ -35,15 +35,17 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
  */
 int attach_notes(struct attach *a, const struct target *target, const struct plan *plan, int pid);
 /*
- * Attaches to the hooks that the plan wants in the target's process, and to clocks, each a site; its slot of "otp_layouts" at *slot.
- * Returns how many sites; when there are some, notes on standard error what else the target lacks. Fails as attach_notes.
+ * Attaches to the hooks that the plan wants in the target's process, and to clocks, each a site; its slot of
+ * "otp_layouts" at *slot. Returns how many sites; when there are some, notes on standard error what else the target
+ * lacks. Fails as attach_notes.
  */
 int attach_hooks(struct attach *a, const struct target *target, const struct plan *plan, uint32_t *slot);
 /*
- * How the events are had that the programs of an opened object want: by hooks when some are, else by notes. PLAN_NONE: one at
- * least is not had, `*lacks`; or none is wanted (PLAN_NEVENTS).
+ * How the events are had that the programs of an opened object want: by hooks when some are, else by notes. PLAN_NONE:
+ * one at least is not had, `*lacks`; or none is wanted (PLAN_NEVENTS).
  */
-enum plan_source attach_serves(const struct bpf_object *object, const struct target *target, const struct plan *plan, enum plan_probe *lacks);
+enum plan_source attach_serves(const struct bpf_object *object, const struct target *target, const struct plan *plan,
+                               enum plan_probe *lacks);
 /* Why the first event that the programs want is not told; NULL when none is known to lack. Borrowed from the plan. */
 const char *attach_lacks(const struct attach *a, const struct plan *plan);
 /* Whether it has hooks of its own. */

@@ -25,7 +25,7 @@ enum plan_source { PLAN_NONE, PLAN_NOTE, PLAN_HOOK };
 struct plan_event {
     enum plan_source source;
     enum otp_cost cost; /* of hooks: that of the dearest */
-    char why[160];      /* NONE: why not, "" when its provider does not know the event; NOTE: what it does not tell, or "" */
+    char why[160]; /* NONE: why not, "" when its provider does not know the event; NOTE: what it does not tell, or "" */
 };
 
 struct plan_hook {

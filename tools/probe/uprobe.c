@@ -25,7 +25,11 @@
 #include "common/clock.h"
 #include "target/memory.h"
 
-enum { REF_CTR_SHIFT = 32, RETURNS = 1 /* config bit 0, format/retprobe */, MANY_RETURNS = 1 /* BPF_F_UPROBE_MULTI_RETURN */ };
+enum {
+    REF_CTR_SHIFT = 32,
+    RETURNS = 1 /* config bit 0, format/retprobe */,
+    MANY_RETURNS = 1 /* BPF_F_UPROBE_MULTI_RETURN */
+};
 
 struct many_attr {
     uint32_t program, target, attach_type, link_flags;
@@ -114,7 +118,8 @@ bool uprobe_has_many(void)
 
 int uprobe_link_many(int program, const char *path, int pid, bool returns, const struct uprobe_place *places, size_t n)
 {
-    uint64_t *columns = calloc(n, 3 * sizeof *columns), *offsets = columns, *semaphores = columns + n, *cookies = columns + 2 * n;
+    uint64_t *columns = calloc(n, 3 * sizeof *columns), *offsets = columns, *semaphores = columns + n,
+             *cookies = columns + 2 * n;
     int link;
 
     if (!columns)

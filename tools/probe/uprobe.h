@@ -35,8 +35,9 @@ int uprobe_link_one(int program, const char *path, int pid, bool returns, const 
  */
 uint64_t uprobe_trap_ns(void);
 /*
- * Whether a process whose system calls are filtered (seccomp) outlives a probe at the return of a function. Kernels 6.11 to
- * 6.13 end such a probe with a system call that the process makes itself, and the filter may kill it for that. Tried on a child.
+ * Whether a process whose system calls are filtered (seccomp) outlives a probe at the return of a function. Kernels
+ * 6.11 to 6.13 end such a probe with a system call that the process makes itself, and the filter may kill it for that.
+ * Tried on a child.
  */
 bool uprobe_returns_pass_filters(void);
 

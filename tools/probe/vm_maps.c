@@ -73,9 +73,10 @@ static void say_unread(int err)
     static bool said;
 
     if (!said)
-        note("a table in the kernel cannot be looked through (%s): what VMs that have ended left there may be taken for "
-             "that of others, and not all that was lost is told",
-             strerror(-err));
+        note(
+            "a table in the kernel cannot be looked through (%s): what VMs that have ended left there may be taken for "
+            "that of others, and not all that was lost is told",
+            strerror(-err));
     said = true;
 }
 

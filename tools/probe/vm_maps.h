@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of the maps of BPF programs that belong to one VM: they go when it ends, so that nothing is there for one that
- * gets its process id, or whose threads get the ids of its threads.
+ * Entries of the maps of BPF programs that belong to one VM: they go when it ends, so that nothing is there for one
+ * that gets its process id, or whose threads get the ids of its threads.
  */
 #ifndef TOOLS_VM_MAPS_H
 #define TOOLS_VM_MAPS_H

@@ -113,7 +113,8 @@ static int attach_target(struct watch *w, const struct target *t, struct plan *p
     return notes < 0 ? notes : hooks < 0 ? hooks : notes + hooks;
 }
 
-/* The target that was asked for: once it is far enough, it must have what is needed. A command whose VM has ended may start another. */
+/* The target that was asked for: once it is far enough, it must have what is needed. A command whose VM has ended may
+ * start another. */
 static int attach_required(struct watch *w, const struct target *t)
 {
     struct plan *plan;
@@ -173,8 +174,8 @@ int watch_see_held(struct watch *w)
 /* ---- all targets */
 
 /*
- * Each executable is looked at once, VM or not, so that looking again and again is cheap. A file that we watch keeps its inode
- * while we do; the inode of another may become another file, whose time of change is another.
+ * Each executable is looked at once, VM or not, so that looking again and again is cheap. A file that we watch keeps
+ * its inode while we do; the inode of another may become another file, whose time of change is another.
  */
 static struct watch_file *find_file(struct watch *w, const struct stat *st)
 {
@@ -214,7 +215,8 @@ static bool skip_known(void *ctx, int pid, const struct stat *st)
         return find_process(ctx, pid) != NULL;
     if (file->watched && !find_process(ctx, pid) && !target_read_life(pid, &life))
         remember_process(ctx, &life, true);
-    return file->watched || (file->changed.tv_sec == st->st_ctim.tv_sec && file->changed.tv_nsec == st->st_ctim.tv_nsec);
+    return file->watched ||
+           (file->changed.tv_sec == st->st_ctim.tv_sec && file->changed.tv_nsec == st->st_ctim.tv_nsec);
 }
 
 /* NULL: out of memory. */
@@ -400,7 +402,8 @@ int watch_require_files(const struct options *options)
     }
     if (limit.rlim_cur >= FILES_NEEDED)
         return 0;
-    return fail(-EMFILE, "only %d open files are allowed; raise ulimit -n to %d at least", (int)limit.rlim_cur, FILES_NEEDED);
+    return fail(-EMFILE, "only %d open files are allowed; raise ulimit -n to %d at least", (int)limit.rlim_cur,
+                FILES_NEEDED);
 }
 
 int watch_require(const struct options *options)

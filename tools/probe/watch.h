@@ -24,8 +24,8 @@ struct watch_ops {
     bool hooks_only; /* as of plan_new */
     /* Whether the session attaches to this target itself. NULL: to each, with `attach`. */
     bool (*serves)(void *ctx, const struct target *target);
-    /* Attaches in place of the plan: returns how many sites, 0 or a failure, said, but for -ESRCH: the process has ended. `pid` -1: all that run
-     * the file, if `noted` they are attached to already. NULL: to none. */
+    /* Attaches in place of the plan: returns how many sites, 0 or a failure, said, but for -ESRCH: the process has
+     * ended. `pid` -1: all that run the file, if `noted` they are attached to already. NULL: to none. */
     int (*attach)(void *ctx, const struct target *target, int pid, bool noted);
 };
 
@@ -64,7 +64,8 @@ struct watch {
 int watch_require_files(const struct options *options);
 /* That, and that /proc tells process ids as the kernel tells them to us. Fails: said. */
 int watch_require(const struct options *options);
-/* Finds the only target, and starts the command, which waits. Owns: watch_close frees, after a failure too. Fails: said. */
+/* Finds the only target, and starts the command, which waits. Owns: watch_close frees, after a failure too. Fails:
+ * said. */
 int watch_open(struct watch *w, const struct options *options, const struct watch_ops *ops);
 /* Before the programs are loaded. */
 void watch_prepare(struct watch *w, struct bpf_object *object);

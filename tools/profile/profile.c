@@ -240,7 +240,8 @@ static int compare_functions(const void *a, const void *b)
     return x->total < y->total ? 1 : x->total > y->total ? -1 : strcmp(x->frame.name, y->frame.name);
 }
 
-int profile_functions(const struct profile *profile, bool lines, struct profile_function **out, size_t *n, uint64_t *whole)
+int profile_functions(const struct profile *profile, bool lines, struct profile_function **out, size_t *n,
+                      uint64_t *whole)
 {
     size_t number = 0, *last;
 
@@ -257,7 +258,8 @@ int profile_functions(const struct profile *profile, bool lines, struct profile_
 
         *whole += stack.value;
         for (size_t k = 0; k < stack.n; k++) {
-            const struct location *location = (const struct location *)profile->locations.items[stack.locations[k]]->bytes;
+            const struct location *location =
+                (const struct location *)profile->locations.items[stack.locations[k]]->bytes;
 
             number = lines ? stack.locations[k] : location->function;
             (*out)[number].frame = profile_location(profile, stack.locations[k]);
@@ -297,7 +299,8 @@ static uint32_t child_of(struct profile_tree *tree, uint32_t parent, const struc
         link = &tree->nodes[*link].sibling;
     if (*link && !order)
         return *link;
-    tree->nodes[tree->n] = (struct profile_node){.frame = *frame, .sibling = *link, .depth = tree->nodes[parent].depth + 1};
+    tree->nodes[tree->n] =
+        (struct profile_node){.frame = *frame, .sibling = *link, .depth = tree->nodes[parent].depth + 1};
     *link = (uint32_t)tree->n;
     return (uint32_t)tree->n++;
 }

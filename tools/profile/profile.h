@@ -17,7 +17,8 @@ struct profile_frame {
     enum profile_kind kind;
     const char *name, *file; /* file: "" when not known */
     uint32_t line;           /* 0: not known */
-    uint64_t address;        /* of an instruction of it, 0: none; no part of what tells frames apart: the first one seen is kept */
+    /* of an instruction of it, 0: none; no part of what tells frames apart: the first one seen is kept */
+    uint64_t address;
 };
 
 /* What the values are: {"cpu", "nanoseconds"}. Literals. */
@@ -60,7 +61,8 @@ struct profile_function {
     uint64_t self, total;
 };
 /* `whole`: all values. Owns: the caller frees *out, after a failure too. Fails: -ENOMEM. */
-int profile_functions(const struct profile *profile, bool lines, struct profile_function **out, size_t *n, uint64_t *whole);
+int profile_functions(const struct profile *profile, bool lines, struct profile_function **out, size_t *n,
+                      uint64_t *whole);
 
 /* All stacks as one tree; node 0 is the root and holds everything. */
 struct profile_node {
@@ -84,8 +86,8 @@ void profile_tree_free(struct profile_tree *tree);
 void profile_label(const struct profile_frame *frame, bool lines, char *out, size_t size);
 
 /*
- * One line a stack, "root;caller;called value", as flamegraph.pl and speedscope read it. Fails: -ENOMEM; whether it could
- * be written is for whoever flushes `out` to say.
+ * One line a stack, "root;caller;called value", as flamegraph.pl and speedscope read it. Fails: -ENOMEM; whether it
+ * could be written is for whoever flushes `out` to say.
  */
 int profile_write_folded(const struct profile *profile, bool lines, FILE *out);
 /* One self-contained page: click to zoom, / to search. */

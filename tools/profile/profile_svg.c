@@ -63,7 +63,8 @@ static const char script[] =
     "  frames.forEach(function (g) {\n"
     "    g.addEventListener('click', function () { show(num(g, 'x'), num(g, 'w')); });\n"
     "  });\n"
-    "  document.getElementById('search').addEventListener('click', function () { search(prompt('Search for') || ''); });\n"
+    "  document.getElementById('search').addEventListener('click', function () { search(prompt('Search for') || ''); "
+    "});\n"
     "  document.addEventListener('keydown', function (e) {\n"
     "    if (e.key === 'Escape') { show(0, 1); search(''); }\n"
     "    if (e.key === '/') { e.preventDefault(); search(prompt('Search for') || ''); }\n"
@@ -148,7 +149,8 @@ static void print_frame(const struct canvas *c, const struct profile_node *node,
     print_xml(c->out, label);
     fputs(" \xe2\x80\x93 ", c->out);
     print_value(c, node->total);
-    fprintf(c->out, ", %.2f%%</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"hsl(%d,%d%%,%d%%)\"/>",
+    fprintf(c->out,
+            ", %.2f%%</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"hsl(%d,%d%%,%d%%)\"/>",
             100 * w, x * WIDTH, y, w * WIDTH > 0.4 ? w * WIDTH - 0.3 : 0.1, ROW - 1, hue_of(&node->frame),
             colours[node->frame.kind].saturation, colours[node->frame.kind].lightness);
     cut_label(label, w * WIDTH);
@@ -195,15 +197,20 @@ static void print_frames(const struct canvas *c, uint32_t *path, double *next)
 
 static void print_head(const struct canvas *c, const char *title)
 {
-    fprintf(c->out,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
-            "<style>text { font: 11px monospace; fill: #111; pointer-events: none } .f { cursor: pointer } "
-            ".f:hover rect { stroke: #111; stroke-width: 0.8 } .hit rect { fill: #c4f } #search { cursor: pointer; pointer-events: auto }</style>\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"3\" y=\"18\" style=\"font-size: 15px\">",
-            WIDTH, c->height, WIDTH, c->height);
+    fprintf(
+        c->out,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
+        "<style>text { font: 11px monospace; fill: #111; pointer-events: none } .f { cursor: pointer } "
+        ".f:hover rect { stroke: #111; stroke-width: 0.8 } .hit rect { fill: #c4f } #search { cursor: pointer; "
+        "pointer-events: auto }</style>\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"3\" y=\"18\" style=\"font-size: 15px\">",
+        WIDTH, c->height, WIDTH, c->height);
     print_xml(c->out, title);
-    fprintf(c->out, "</text>\n<text id=\"search\" x=\"%d\" y=\"18\">Search (/)</text>\n<text id=\"status\" x=\"3\" y=\"36\"></text>\n", WIDTH - 90);
+    fprintf(c->out,
+            "</text>\n<text id=\"search\" x=\"%d\" y=\"18\">Search (/)</text>\n<text id=\"status\" x=\"3\" "
+            "y=\"36\"></text>\n",
+            WIDTH - 90);
 }
 
 int profile_write_svg(const struct profile *profile, bool lines, const char *title, FILE *out)

@@ -90,7 +90,8 @@ int recorder_owner(void *recorder, uint32_t vm, ev_id id, const struct wire_name
     return recording_owner(((struct recorder *)recorder)->writer, vm, id, name);
 }
 
-/* Births of its processes so far are in no recording, nor are the atoms that its threads told another erlsnoop alone. */
+/* Births of its processes so far are in no recording, nor are the atoms that its threads told another erlsnoop
+ * alone. */
 int recorder_owners(struct recorder *r, const struct target *t)
 {
     int err = owners_read(t, &(struct owners_ops){recorder_atom, recorder_owner, r, recording_has_room(r->writer)});

@@ -104,7 +104,8 @@ void recording_owners_name(struct recording_owners *owners, uint32_t vm, uint64_
 
     HASH_FIND(hh, owners->table, &fresh.key, sizeof fresh.key, e);
     if (e)
-        e->registered = (struct recording_owner){vm, atom == EV_NO_ATOM ? WIRE_TEXT : WIRE_REASON, id, {WIRE_ATOM, atom}};
+        e->registered =
+            (struct recording_owner){vm, atom == EV_NO_ATOM ? WIRE_TEXT : WIRE_REASON, id, {WIRE_ATOM, atom}};
 }
 
 static void end_entry(struct recording_owners *owners, struct entry *e, uint64_t now_ns)

@@ -28,8 +28,8 @@ int recording_owners_exit(struct recording_owners *owners, uint32_t vm, uint64_t
 void recording_owners_exit_vm(struct recording_owners *owners, uint32_t vm, uint64_t now_ns);
 /* Forgets those that ended so long ago that nothing of them may come. */
 void recording_owners_pass(struct recording_owners *owners, uint64_t now_ns);
-/* All of the VM, 0: of all VMs, in the order in which they came; of each what it was to do comes first. A nonzero return of `visit` ends it and is
- * returned. */
+/* All of the VM, 0: of all VMs, in the order in which they came; of each what it was to do comes first. A nonzero
+ * return of `visit` ends it and is returned. */
 int recording_owners_each(const struct recording_owners *owners, uint32_t vm,
                           int (*visit)(void *ctx, const struct recording_owner *owner), void *ctx);
 

@@ -34,7 +34,8 @@ struct recording {
 static bool damaged(struct recording *r, const char *what)
 {
     what = r->cut ? "it is cut off" : what;
-    snprintf(r->damage, sizeof r->damage, "%s at byte %llu: what follows was not read", what, (unsigned long long)r->offset);
+    snprintf(r->damage, sizeof r->damage, "%s at byte %llu: what follows was not read", what,
+             (unsigned long long)r->offset);
     return false;
 }
 
@@ -69,7 +70,10 @@ int recording_open(FILE *file, const char *name, struct batch_names *names, stru
         fclose(file);
         return fail(-ENOMEM, "out of memory");
     }
-    *r = (struct recording){.file = file, .names = names, .unpacker = ZSTD_createDCtx(), .offset = sizeof(struct recording_head),
+    *r = (struct recording){.file = file,
+                            .names = names,
+                            .unpacker = ZSTD_createDCtx(),
+                            .offset = sizeof(struct recording_head),
                             .room = ZSTD_compressBound(RECORDING_CHUNK_BYTES)};
     r->stored = malloc(r->room);
     r->raw = malloc(RECORDING_CHUNK_BYTES);
@@ -130,12 +134,14 @@ static bool read_chunk(struct recording *r)
         return damaged(r, "it is cut off");
     if (r->ended)
         return damaged(r, "there is something behind its end");
-    if (c->magic != RECORDING_CHUNK_MAGIC || c->number != r->chunks || c->stored > r->room || c->raw > RECORDING_CHUNK_BYTES)
+    if (c->magic != RECORDING_CHUNK_MAGIC || c->number != r->chunks || c->stored > r->room ||
+        c->raw > RECORDING_CHUNK_BYTES)
         return damaged(r, "it is damaged");
     got = fread(r->stored, 1, c->stored, r->file);
     if (got < c->stored)
         return unpack_begun(r, got);
-    if (c->sum != recording_sum(c, r->stored) || ZSTD_decompressDCtx(r->unpacker, r->raw, c->raw, r->stored, c->stored) != c->raw)
+    if (c->sum != recording_sum(c, r->stored) ||
+        ZSTD_decompressDCtx(r->unpacker, r->raw, c->raw, r->stored, c->stored) != c->raw)
         return damaged(r, "it is damaged");
     r->offset += sizeof *c + c->stored;
     r->chunks++;

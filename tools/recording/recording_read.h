@@ -21,8 +21,8 @@ struct recording_item {
 
 struct recording;
 
-/* `name` is for messages. Names of atoms go into `names`, which stays the caller's. Owns: the file, also after a failure; recording_close
- * frees. Fails: said: it is no recording, or one of another version. */
+/* `name` is for messages. Names of atoms go into `names`, which stays the caller's. Owns: the file, also after a
+ * failure; recording_close frees. Fails: said: it is no recording, or one of another version. */
 int recording_open(FILE *file, const char *name, struct batch_names *names, struct recording **out);
 /* False at the end, or where it is damaged. */
 bool recording_next(struct recording *r, struct recording_item *out);

@@ -148,7 +148,8 @@ static int pack(struct recording_writer *w, enum recording_kind kind, const void
 
     if (ZSTD_isError(stored))
         return fail(-ENOMEM, "cannot pack what is recorded: %s", ZSTD_getErrorName(stored));
-    *out = (struct recording_chunk){.magic = RECORDING_CHUNK_MAGIC, .kind = kind, .stored = (uint32_t)stored, .raw = (uint32_t)size};
+    *out = (struct recording_chunk){
+        .magic = RECORDING_CHUNK_MAGIC, .kind = kind, .stored = (uint32_t)stored, .raw = (uint32_t)size};
     return 0;
 }
 
@@ -496,7 +497,8 @@ static bool is_long(const struct recording_writer *w, size_t size)
     return w->begun_ns && is_past(w, w->begun_ns, w->last_ns);
 }
 
-/* Whether a page belongs into another chunk than those that wait: these have no room for it, or are the last of their file. */
+/* Whether a page belongs into another chunk than those that wait: these have no room for it, or are the last of their
+ * file. */
 static bool ends_chunk(const struct recording_writer *w, uint64_t time_ns, size_t size)
 {
     return w->used + size > w->limit || (w->used && is_past(w, w->begun_ns ? w->begun_ns : w->first_ns, time_ns));

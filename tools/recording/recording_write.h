@@ -24,8 +24,8 @@ struct recording_plan {
 struct recording_writer;
 
 /*
- * Begins the file, so that what is wrong with it is known at once. Recordings PATH.1 ... of before are removed, which is
- * said. Owns: recording_end frees, what the plan points to stays the caller's. Fails: said.
+ * Begins the file, so that what is wrong with it is known at once. Recordings PATH.1 ... of before are removed, which
+ * is said. Owns: recording_end frees, what the plan points to stays the caller's. Fails: said.
  */
 int recording_begin(const struct recording_plan *plan, struct recording_writer **out);
 /* A VM whose pages may come; untold: what it does not tell. Fails: as recording_page. */

@@ -445,7 +445,8 @@ static int begin(struct session *s)
 /* Lets the programs count, or not: the moment when the first result begins, and when the last ends. */
 static void set_counting(struct session *s, bool on)
 {
-    struct bpf_map *map = s->watch.attach.object ? bpf_object__find_map_by_name(s->watch.attach.object, ".data.session") : NULL;
+    struct bpf_map *map = s->watch.attach.object ? bpf_object__find_map_by_name(s->watch.attach.object, ".data.session")
+                                                 : NULL;
     uint32_t zero = 0, runs = on;
 
     if (map && bpf_map__fd(map) >= 0)

@@ -50,8 +50,8 @@ struct session_ops {
      */
     int (*early)(void *ctx, struct session *s);
     struct feed *feed; /* the caller's: takes the pages of VMs that hand some over; NULL: programs watch these too */
-    /* The caller's: pages go there too, and other VMs' events are made pages; the object is not loaded. NULL: nothing is
-     * recorded. */
+    /* The caller's: pages go there too, and other VMs' events are made pages; the object is not loaded. NULL: nothing
+     * is recorded. */
     struct recorder *recorder;
     bool notes_only;   /* VMs that hand pages over are not asked for them */
     bool pages_only;   /* other VMs are refused, or with -a left alone, and nothing is loaded for them */

@@ -16,8 +16,8 @@
 #include "../../bpf/trap.h"
 
 /*
- * How long what pages hold is still told once somebody waits for the end. It is processor time that counts, not what goes
- * by: where others keep the processors busy, little waits in the pages, and all of it is told.
+ * How long what pages hold is still told once somebody waits for the end. It is processor time that counts, not what
+ * goes by: where others keep the processors busy, little waits in the pages, and all of it is told.
  */
 enum { END_CPU_NS = 75000000 };
 

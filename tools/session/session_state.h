@@ -13,9 +13,9 @@ struct batch_source;
 struct ring_buffer;
 
 /*
- * LOOK, PAGES, TRAPS: pages of VMs, or events that become pages, may wait; LATE: all threads have told what belongs to the result that was cut; COST: it is
- * time to look at what watching costs; EARLY: to read what a long result has by now; HELD: a process of the command
- * waits for us.
+ * LOOK, PAGES, TRAPS: pages of VMs, or events that become pages, may wait; LATE: all threads have told what belongs to
+ * the result that was cut; COST: it is time to look at what watching costs; EARLY: to read what a long result has by
+ * now; HELD: a process of the command waits for us.
  */
 enum source {
     SOURCE_SIGNAL,

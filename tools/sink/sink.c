@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: nothing is printed but through the sink's operations; lines leave whole, though the target prints to the same file. */
+/* Invariant: nothing is printed but through the sink's operations; lines leave whole, though the target prints to the
+ * same file. */
 #include "sink.h"
 
 #include <errno.h>

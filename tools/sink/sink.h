@@ -15,7 +15,8 @@
 enum sink_type { SINK_TEXT, SINK_COUNT, SINK_PERCENT, SINK_RATE, SINK_NS, SINK_WORDS, SINK_BYTES, SINK_TIME };
 
 struct sink_column {
-    const char *name; /* the JSON key; a unit is added to it: _ns, _per_s, _percent, _words; "time" is the object's own */
+    const char
+        *name; /* the JSON key; a unit is added to it: _ns, _per_s, _percent, _words; "time" is the object's own */
     const char *head;
     enum sink_type type;
     int width; /* at least; 0: by type, and for SINK_TEXT what stands in it; -1: never cut (last column only) */
@@ -76,7 +77,8 @@ struct sink_ops {
     void (*flush)(struct sink *sink); /* what waits goes to `out`; may be NULL */
 };
 
-/* Results go to `out`, which leads to standard output: where that is a terminal, lines fit it. Ends with sink_flush or sink_end. */
+/* Results go to `out`, which leads to standard output: where that is a terminal, lines fit it. Ends with sink_flush or
+ * sink_end. */
 void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps);
 /* Opens a result: what is printed until the next belongs to `now_ns`. */
 void sink_moment(struct sink *sink, uint64_t now_ns);

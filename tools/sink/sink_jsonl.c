@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON lines: one object a line. Every object has "time" (UTC, ISO 8601) and "type" (the
- * table's or histogram's name). A row has one member a column, its unit in the name: counts
- * are integers, rates end in _per_s, durations in _ns, shares in _percent, words of memory in _words; what is not known is left out.
- * A histogram has "unit" ("ns" or "count"), "count", "sum", "max" and the percentiles "p50", "p99", "p99_9" with the unit in their names
- * as a row's have, and "slots": triples [lower bound, bound that is not reached, count]. Losses are rows of type "lost".
+ * JSON lines: one object a line. Every object has "time" (UTC, ISO 8601) and "type" (the table's or histogram's name).
+ * A row has one member a column, its unit in the name: counts are integers, rates end in _per_s, durations in _ns,
+ * shares in _percent, words of memory in _words; what is not known is left out. A histogram has "unit" ("ns" or
+ * "count"), "count", "sum", "max" and the percentiles "p50", "p99", "p99_9" with the unit in their names as a row's
+ * have, and "slots": triples [lower bound, bound that is not reached, count]. Losses are rows of type "lost".
  */
 #include <string.h>
 
@@ -84,8 +84,8 @@ static void print_hist(struct sink *sink, const char *name, const char *title, e
     for (int i = 0; i < WIRE_HIST_SLOTS; i++) {
         if (!hist->slots[i])
             continue;
-        fprintf(sink->out, "%s[%llu,%llu,%llu]", comma, (unsigned long long)hist_slot_low(i), (unsigned long long)hist_slot_low(i + 1),
-                (unsigned long long)hist->slots[i]);
+        fprintf(sink->out, "%s[%llu,%llu,%llu]", comma, (unsigned long long)hist_slot_low(i),
+                (unsigned long long)hist_slot_low(i + 1), (unsigned long long)hist->slots[i]);
         comma = ",";
     }
     fputs("]}\n", sink->out);

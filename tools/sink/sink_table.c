@@ -166,8 +166,8 @@ static char *find_function(char *text)
 }
 
 /*
- * Cuts the module in `Module:Function/Arity`, whose function tells more. Fails: false, too little of the module would be
- * left.
+ * Cuts the module in `Module:Function/Arity`, whose function tells more. Fails: false, too little of the module would
+ * be left.
  */
 static bool cut_module(char *text, int width)
 {
@@ -203,7 +203,8 @@ static int narrow(int *width, int least, int excess)
     return excess - taken;
 }
 
-/* What a line of `line` columns leaves to each column: the last text gives way first, then the others from the right. */
+/* What a line of `line` columns leaves to each column: the last text gives way first, then the others from the
+ * right. */
 static void fit_widths(const struct sink_page *page, int line, int *widths)
 {
     const struct sink_table *table = page->table;

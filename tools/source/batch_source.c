@@ -123,7 +123,8 @@ uint64_t batch_source_lost(const struct batch_source *s)
 
 static int load(struct batch_source *s)
 {
-    struct wire_config config = attach_config(0); /* a page is of who fires the note, whatever the kernel's filter lets through */
+    /* a page is of who fires the note, whatever the kernel's filter lets through */
+    struct wire_config config = attach_config(0);
     size_t most = sizeof(struct batch_received) + BATCH_PAGE_BYTES;
     int err;
 
@@ -198,7 +199,8 @@ static int describe_flush(struct batch_source *s, const struct elf_note *note)
     return 0;
 }
 
-/* The note of flush, and those of the wanted probes, all with that slot of "specs". Returns how many; 0: none is wanted. */
+/* The note of flush, and those of the wanted probes, all with that slot of "specs". Returns how many; 0: none is
+ * wanted. */
 static size_t find_places(const struct target *t, const struct wanted *wanted, uint32_t spec,
                           const struct elf_note *flush, struct uprobe_place places[1 + BATCH_EVENTS])
 {

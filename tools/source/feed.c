@@ -184,7 +184,8 @@ static int tell_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name *
 
 int feed_read_owners(struct feed *f, const struct target *t)
 {
-    return owners_read(t, &(struct owners_ops){tell_atom, views_user_wants_owners(f->views) ? tell_owner : NULL, f, true});
+    return owners_read(t,
+                       &(struct owners_ops){tell_atom, views_user_wants_owners(f->views) ? tell_owner : NULL, f, true});
 }
 
 /* ---- what is asked */

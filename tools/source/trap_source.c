@@ -213,7 +213,8 @@ static void learn_name(struct trap_source *s, const struct trap_head *head, ev_i
                                                   head->before, words, 2});
 }
 
-/* Which argument of each event is the process that it is about: who gets a message, else the one called pid; -1: none. */
+/* Which argument of each event is the process that it is about: who gets a message, else the one called pid; -1:
+ * none. */
 static const int *subjects(void)
 {
     static int subjects[BATCH_EVENTS];

@@ -84,11 +84,14 @@ static void tell_missing(const struct target *t, const struct plan *plan, enum v
     }
 }
 
-static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *skeleton, const struct target *t, const struct plan *plan)
+static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *skeleton, const struct target *t,
+                                            const struct plan *plan)
 {
     enum plan_probe lacks = PLAN_NEVENTS;
     enum plan_source source = skeleton ? attach_serves(*skeleton->obj, t, plan, &lacks) : PLAN_NONE;
-    const char *why = plan->refused[0] ? plan->refused : lacks < PLAN_NEVENTS && plan->events[lacks].why[0] ? plan->events[lacks].why : NULL;
+    const char *why = plan->refused[0]                                     ? plan->refused
+                      : lacks < PLAN_NEVENTS && plan->events[lacks].why[0] ? plan->events[lacks].why
+                                                                           : NULL;
     struct verdict v = {.works = source != PLAN_NONE};
 
     if (v.works)
@@ -107,8 +110,9 @@ static struct verdict judge_memory(const struct target *t, const struct plan *pl
     struct verdict v = {.works = plan->vm != NULL};
 
     snprintf(v.text, sizeof v.text, "%s",
-             v.works && !kernel_has(KERNEL_LOOP) ? "the VM's memory is read; not with --off-cpu and --event on this kernel"
-             : v.works            ? "the VM's memory is read"
+             v.works && !kernel_has(KERNEL_LOOP)
+                 ? "the VM's memory is read; not with --off-cpu and --event on this kernel"
+             : v.works             ? "the VM's memory is read"
              : !t->provider->hooks ? plan->unread
              : plan->refused[0]    ? plan->refused
                                    : "the VM is not up yet");

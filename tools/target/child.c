@@ -97,8 +97,8 @@ bool child_left(const struct child *child)
 {
     siginfo_t info = {.si_pid = 0};
 
-    return child->pid && !waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == child->pid &&
-           info.si_code == CLD_EXITED;
+    return child->pid && !waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+           info.si_pid == child->pid && info.si_code == CLD_EXITED;
 }
 
 static bool reap(struct child *child, int *status)

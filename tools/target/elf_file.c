@@ -93,7 +93,8 @@ static bool is_semaphore(const struct elf_reader *r, uint64_t address)
 /* Takes: the note's texts. */
 static int add_note(struct elf_note **notes, size_t *count, struct elf_note *note)
 {
-    struct elf_note *more = *count < MAX_NOTES && note->name && note->args ? realloc(*notes, (*count + 1) * sizeof *note) : NULL;
+    struct elf_note *more =
+        *count < MAX_NOTES && note->name && note->args ? realloc(*notes, (*count + 1) * sizeof *note) : NULL;
 
     if (!more) {
         free((char *)note->name);
@@ -380,7 +381,8 @@ bool elf_file_find_text(const struct elf_file *file, const char *text, char *out
     char *bytes = calloc(1, PIECE + overlap + 1), *at = NULL;
     ssize_t got;
 
-    for (off_t from = 0; bytes && !at && (got = pread(file->reader->fd, bytes, PIECE + overlap, from)) > 0; from += PIECE) {
+    for (off_t from = 0; bytes && !at && (got = pread(file->reader->fd, bytes, PIECE + overlap, from)) > 0;
+         from += PIECE) {
         bytes[got] = '\0';
         at = memmem(bytes, (size_t)got, text, len);
         if (at && (size_t)(at - bytes) >= PIECE)

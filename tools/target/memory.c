@@ -13,7 +13,14 @@
 
 #include "common/clock.h"
 
-enum { PAGE_BITS = 12, PAGE = 1 << PAGE_BITS, SLOT_BITS = 10, SLOTS = 1 << SLOT_BITS, DIRECT = 4 * PAGE, MAPS_NS = 100000000 };
+enum {
+    PAGE_BITS = 12,
+    PAGE = 1 << PAGE_BITS,
+    SLOT_BITS = 10,
+    SLOTS = 1 << SLOT_BITS,
+    DIRECT = 4 * PAGE,
+    MAPS_NS = 100000000
+};
 
 struct slot {
     uint64_t page, moment;

@@ -32,7 +32,8 @@ const struct provider *provider_find(const struct elf_file *elf)
 const char *provider_silent(const struct provider *provider, const struct elf_file *elf, const char *probe)
 {
     for (size_t i = 0; i < sizeof silents / sizeof *silents; i++)
-        if (silents[i].ops == provider->ops && !strcmp(silents[i].probe, probe) && (!silents[i].jit || provider_otp_jit(elf)))
+        if (silents[i].ops == provider->ops && !strcmp(silents[i].probe, probe) &&
+            (!silents[i].jit || provider_otp_jit(elf)))
             return silents[i].why;
     return NULL;
 }

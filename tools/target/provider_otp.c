@@ -10,7 +10,8 @@
 
 bool provider_otp_recognise(const struct elf_file *elf)
 {
-    return elf_file_has_symbol(elf, "etp_otp_release") || elf_file_has_symbol(elf, "erl_start") || elf_file_has_symbol(elf, "erts_alc_test");
+    return elf_file_has_symbol(elf, "etp_otp_release") || elf_file_has_symbol(elf, "erl_start") ||
+           elf_file_has_symbol(elf, "erts_alc_test");
 }
 
 void provider_otp_release(const struct elf_file *elf, char *out, size_t size)

@@ -237,7 +237,8 @@ int target_read_life(int pid, struct target_life *out)
 
     *out = (struct target_life){.pid = pid};
     if (!read_stat(pid, text, sizeof text, &fields) ||
-        sscanf(fields, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %llu",
+        sscanf(fields,
+               " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %llu",
                &state, &out->started, &out->code) != 3)
         return -ESRCH;
     /* One that is ending has no memory any more, and no code in it, before it is a zombie. */

@@ -12,7 +12,8 @@
 
 struct target {
     int pid;       /* 0: not running yet */
-    char path[PATH_MAX]; /* of the executable, through our open file: right in any container, and the file that was looked at */
+    /* of the executable, through our open file: right in any container, and the file that was looked at */
+    char path[PATH_MAX];
     char name[256]; /* of the node, or of the module it was started with, or of the program. Untrusted */
     struct elf_file *elf;
     const struct provider *provider;

@@ -75,7 +75,8 @@ uint64_t result_weigh(const struct view_table *t, uint64_t *row)
 
 int result_add(struct result_taken *taken, uint32_t vm, uint64_t key, const uint64_t *words)
 {
-    struct result_row *rows = taken->nrows & (taken->nrows + 1) ? taken->rows : realloc(taken->rows, 2 * (taken->nrows + 1) * sizeof *rows);
+    struct result_row *rows =
+        taken->nrows & (taken->nrows + 1) ? taken->rows : realloc(taken->rows, 2 * (taken->nrows + 1) * sizeof *rows);
     uint64_t *copy = rows ? malloc(taken->row_bytes) : NULL;
 
     taken->rows = rows ? rows : taken->rows;
@@ -139,7 +140,8 @@ static void merge_lines(struct counted *c)
         free_line(&c->lines[--c->nlines]);
 }
 
-static const char *name_row(const struct result_source *s, const struct view_table *t, const struct result_row *row, char *buf, size_t size)
+static const char *name_row(const struct result_source *s, const struct view_table *t, const struct result_row *row,
+                            char *buf, size_t size)
 {
     if (t->key == VIEW_TOTAL)
         return "";
@@ -443,7 +445,8 @@ static struct sink_value make_text(const struct told *t, view_maker *make, char 
 
 static struct sink_value make_name(const struct told *t, const struct wire_name *name, char *buf, size_t size)
 {
-    snprintf(buf, size, "%s", t->source->name(t->source->ctx, t->header->vm, name)); /* the next may be made in the same place */
+    /* the next may be made in the same place */
+    snprintf(buf, size, "%s", t->source->name(t->source->ctx, t->header->vm, name));
     return SINK_S(buf);
 }
 

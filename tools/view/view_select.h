@@ -15,7 +15,8 @@ void view_select(struct bpf_object *object, const bool on[VIEW_COUNT], bool by_v
 
 /* The names of all views, each with a space before it. */
 extern const char view_choices[];
-/* Turns on the views of a list, with commas between. command: for the message. Adds to `order`. Fails: FAIL_USAGE, said. */
+/* Turns on the views of a list, with commas between. command: for the message. Adds to `order`. Fails: FAIL_USAGE,
+ * said. */
 int view_choose(const char *command, const char *list, bool on[VIEW_COUNT], struct view_order *order);
 
 #endif

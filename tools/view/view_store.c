@@ -9,8 +9,8 @@
 enum {
     KEY_BYTES = offsetof(struct view_store_row, is_dropped) - offsetof(struct view_store_row, vm),
     /*
-     * Rows that stay when they are dropped: what begins and ends with each event, such as slices, is most often the same
-     * few again, and to put a row into the table, or take it out, costs more than all else of an event.
+     * Rows that stay when they are dropped: what begins and ends with each event, such as slices, is most often the
+     * same few again, and to put a row into the table, or take it out, costs more than all else of an event.
      */
     MOST_DROPPED = 64,
 };

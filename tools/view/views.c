@@ -41,8 +41,9 @@ const struct view_on view_ons[] = {
 const size_t view_nons = sizeof view_ons / sizeof *view_ons;
 
 const struct view_state view_states[VIEW_NSTATES] = {
-#define STATE(view, state, of) \
-    {VIEW_##view, #view "_" #state, sizeof(struct state_##view##_##state), VIEW_OF_##of != VIEW_OF_LIFE, VIEW_OF_##of == VIEW_OF_KEY},
+#define STATE(view, state, of)                                                                                         \
+    {VIEW_##view, #view "_" #state, sizeof(struct state_##view##_##state), VIEW_OF_##of != VIEW_OF_LIFE,               \
+     VIEW_OF_##of == VIEW_OF_KEY},
 #include "../../bpf/views.def"
 };
 
@@ -72,8 +73,9 @@ const struct view_state view_states[VIEW_NSTATES] = {
 #define KIND_KEY VIEW_KEYTEXT
 
 const struct view_column view_columns[] = {
-#define COL(view, table, key, kind, of, unit, head, width, text) \
-    {VIEW_TABLE_##view##_##table, #key, head, text, KIND_##kind, VIEW_UNIT_##unit, width, AT_##kind(row_##view##_##table, of)},
+#define COL(view, table, key, kind, of, unit, head, width, text)                                                       \
+    {VIEW_TABLE_##view##_##table,        #key, head, text, KIND_##kind, VIEW_UNIT_##unit, width,                       \
+     AT_##kind(row_##view##_##table, of)},
 #include "../../bpf/views.def"
 };
 const size_t view_ncolumns = sizeof view_columns / sizeof *view_columns;
@@ -120,8 +122,14 @@ const size_t view_nblocks = sizeof view_blocks / sizeof *view_blocks;
 #define MADE_MADE(function) NULL, function
 
 const struct view_attr view_attrs[] = {
-#define ATTR(view, event, key, kind, texts, head, width)                                           \
-    {VIEW_RECORD_##view##_##event, #key, head, VIEW_ATTR_##kind, width, IN_##kind(told_##view##_##event, key), MADE_##kind(texts)},
+#define ATTR(view, event, key, kind, texts, head, width)                                                               \
+    {VIEW_RECORD_##view##_##event,                                                                                     \
+     #key,                                                                                                             \
+     head,                                                                                                             \
+     VIEW_ATTR_##kind,                                                                                                 \
+     width,                                                                                                            \
+     IN_##kind(told_##view##_##event, key),                                                                            \
+     MADE_##kind(texts)},
 #include "../../bpf/views.def"
 };
 const size_t view_nattrs = sizeof view_attrs / sizeof *view_attrs;
@@ -143,8 +151,14 @@ static const struct view_step steps[] = {
 #define SLOW_AT_MADE IN_HEADER
 
 static const struct view_attr slows[] = {
-#define SLOW(view, event, key, kind, of, head, width)                                              \
-    {VIEW_RECORD_##view##_##event, #key, head, VIEW_ATTR_##kind, width, SLOW_AT_##kind(told_##view##_##event, of), SLOW_##kind(of)},
+#define SLOW(view, event, key, kind, of, head, width)                                                                  \
+    {VIEW_RECORD_##view##_##event,                                                                                     \
+     #key,                                                                                                             \
+     head,                                                                                                             \
+     VIEW_ATTR_##kind,                                                                                                 \
+     width,                                                                                                            \
+     SLOW_AT_##kind(told_##view##_##event, of),                                                                        \
+     SLOW_##kind(of)},
 #include "../../bpf/views.def"
 };
 
@@ -181,7 +195,9 @@ const size_t view_nfilters = VIEW_NFILTERS;
 
 static enum sink_type type_of_unit(enum view_unit unit)
 {
-    static const enum sink_type types[] = {[VIEW_UNIT_COUNT] = SINK_COUNT, [VIEW_UNIT_NS] = SINK_NS, [VIEW_UNIT_WORDS] = SINK_WORDS,
+    static const enum sink_type types[] = {[VIEW_UNIT_COUNT] = SINK_COUNT,
+                                           [VIEW_UNIT_NS] = SINK_NS,
+                                           [VIEW_UNIT_WORDS] = SINK_WORDS,
                                            [VIEW_UNIT_BYTES] = SINK_BYTES};
 
     return types[unit];
@@ -204,8 +220,10 @@ static enum sink_type type_of_column(const struct view_column *c)
 }
 
 static struct view_table tables[VIEW_NTABLES] = {
-#define TABLE(view, table, json, title, key, size, top) \
-    {VIEW_##view, #view "_" #table, VIEW_##key, sizeof(struct row_##view##_##table), top, {json, title, NULL, 0}, NULL, 0, NULL},
+#define TABLE(view, table, json, title, key, size, top)                                                                \
+    {VIEW_##view, #view "_" #table,       VIEW_##key, sizeof(struct row_##view##_##table),                             \
+     top,         {json, title, NULL, 0}, NULL,       0,                                                               \
+     NULL},
 #include "../../bpf/views.def"
 };
 
@@ -268,21 +286,21 @@ const struct view_table *view_table(enum view_table_id id)
 
 static enum sink_type type_of_attr(enum view_attr_kind kind)
 {
-    static const enum sink_type types[] = {[VIEW_ATTR_TIME] = SINK_TIME, [VIEW_ATTR_VM] = SINK_COUNT,   [VIEW_ATTR_PID] = SINK_TEXT,
-                                           [VIEW_ATTR_NAME] = SINK_TEXT, [VIEW_ATTR_NS] = SINK_NS,      [VIEW_ATTR_COUNT] = SINK_COUNT,
-                                           [VIEW_ATTR_LABEL] = SINK_TEXT, [VIEW_ATTR_WORDS] = SINK_WORDS,
-                                           [VIEW_ATTR_MADE] = SINK_TEXT,
-                                           [VIEW_ATTR_STEP_TIME] = SINK_TIME, [VIEW_ATTR_STEP] = SINK_TEXT,
-                                           [VIEW_ATTR_AFTER] = SINK_NS,
-                                           [VIEW_ATTR_STEP_TEXT] = SINK_TEXT, [VIEW_ATTR_MOMENT] = SINK_TIME, [VIEW_ATTR_OWNER] = SINK_TEXT};
+    static const enum sink_type types[] = {
+        [VIEW_ATTR_TIME] = SINK_TIME,      [VIEW_ATTR_VM] = SINK_COUNT,    [VIEW_ATTR_PID] = SINK_TEXT,
+        [VIEW_ATTR_NAME] = SINK_TEXT,      [VIEW_ATTR_NS] = SINK_NS,       [VIEW_ATTR_COUNT] = SINK_COUNT,
+        [VIEW_ATTR_LABEL] = SINK_TEXT,     [VIEW_ATTR_WORDS] = SINK_WORDS, [VIEW_ATTR_MADE] = SINK_TEXT,
+        [VIEW_ATTR_STEP_TIME] = SINK_TIME, [VIEW_ATTR_STEP] = SINK_TEXT,   [VIEW_ATTR_AFTER] = SINK_NS,
+        [VIEW_ATTR_STEP_TEXT] = SINK_TEXT, [VIEW_ATTR_MOMENT] = SINK_TIME, [VIEW_ATTR_OWNER] = SINK_TEXT};
 
     return types[kind];
 }
 
 static struct view_record_kind records[VIEW_NRECORDS] = {
     [VIEW_RECORD_NONE] = {VIEW_COUNT, 0, {0}, NULL, NULL, 0},
-#define EVENT(view, event, json) \
-    [VIEW_RECORD_##view##_##event] = {VIEW_##view, sizeof(struct told_##view##_##event), {json, NULL, NULL, 0}, NULL, NULL, 0},
+#define EVENT(view, event, json)                                                                                       \
+    [VIEW_RECORD_##view##_##                                                                                           \
+        event] = {VIEW_##view, sizeof(struct told_##view##_##event), {json, NULL, NULL, 0}, NULL, NULL, 0},
 #include "../../bpf/views.def"
 };
 

@@ -47,7 +47,8 @@ static void size_stores(struct views_user *v)
     for (size_t i = 0; i < VIEW_NTABLES; i++) {
         const struct view_table *t = view_table((enum view_table_id)i);
 
-        v->tables[i] = (struct view_store){.row_bytes = t->row_bytes, .most = t->key == VIEW_TOTAL ? VIEW_VMS : most[i]};
+        v->tables[i] =
+            (struct view_store){.row_bytes = t->row_bytes, .most = t->key == VIEW_TOTAL ? VIEW_VMS : most[i]};
     }
     for (size_t i = 0; i < VIEW_NSTATES; i++)
         v->states[i] = (struct view_store){.row_bytes = view_states[i].bytes,

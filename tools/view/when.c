@@ -10,13 +10,15 @@
 
 static bool is_value(enum view_kind kind)
 {
-    return kind == VIEW_COUNTER || kind == VIEW_P50 || kind == VIEW_P99 || kind == VIEW_P999 || kind == VIEW_MAX || kind == VIEW_COUNTED;
+    return kind == VIEW_COUNTER || kind == VIEW_P50 || kind == VIEW_P99 || kind == VIEW_P999 || kind == VIEW_MAX ||
+           kind == VIEW_COUNTED;
 }
 
 static const struct view_column *find_column(enum view_id view, const char *key)
 {
     for (size_t i = 0; i < view_ncolumns; i++)
-        if (view_table(view_columns[i].table)->view == view && is_value(view_columns[i].kind) && !strcmp(view_columns[i].key, key))
+        if (view_table(view_columns[i].table)->view == view && is_value(view_columns[i].kind) &&
+            !strcmp(view_columns[i].key, key))
             return &view_columns[i];
     return NULL;
 }

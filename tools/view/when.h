@@ -20,8 +20,8 @@ struct when {
 /* `text` stays the caller's. Fails: FAIL_USAGE, said. */
 int when_parse(const char *text, struct when *out);
 /*
- * Whether what the reader (RESULT_SUMS) gathered since the last look meets it, and the look before did not. A percentile
- * that too few values were counted for meets nothing, nor does a greatest of none. Empties the reader.
+ * Whether what the reader (RESULT_SUMS) gathered since the last look meets it, and the look before did not. A
+ * percentile that too few values were counted for meets nothing, nor does a greatest of none. Empties the reader.
  */
 bool when_look(struct when *w, struct result_reader *reader);
 /* Says on standard error by what it was met. */

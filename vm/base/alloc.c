@@ -41,7 +41,8 @@ static _Thread_local struct thread_bytes *own_bytes; /* NULL: the shared ones, o
 static __attribute__((noinline, cold)) void count_first(enum mem_kind kind, long delta, long blocks)
 {
 	static _Thread_local bool is_shared;
-	size_t i = is_shared ? COUNTED_THREADS : atomic_fetch_add_explicit(&alloc.thread_count, 1, memory_order_relaxed);
+	size_t i = is_shared ? COUNTED_THREADS
+			     : atomic_fetch_add_explicit(&alloc.thread_count, 1, memory_order_relaxed);
 
 	if (i < COUNTED_THREADS) {
 		own_bytes = &alloc.threads[i];
@@ -111,8 +112,8 @@ void mem_init(void)
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	mallopt(M_TRIM_THRESHOLD, KEPT_END_BYTES);
 	mallopt(M_TOP_PAD, 1 << 20);
-	/* Freed blocks join their neighbours at once. Those that glibc sets aside are joined all together when somebody asks for more than
-	 * a KB: after the end of a table of 2,000,000 objects that took 400 ms. */
+	/* Freed blocks join their neighbours at once. Those that glibc sets aside are joined all together when somebody
+	 * asks for more than a KB: after the end of a table of 2,000,000 objects that took 400 ms. */
 	mallopt(M_MXFAST, 0);
 	limit_arenas();
 	alloc.shrinks_in_place = try_shrinking();
@@ -129,8 +130,9 @@ static __attribute__((noreturn, cold)) void report_exhaustion(size_t bytes)
 	abort();
 }
 
-/* ---- the kept block: the last that was mapped for itself. A large heap's collections would map, fill and unmap one each; this one's
- * pages are filled already, and moved without a copy when it must grow. While it is unused the kernel may take them back. */
+/* ---- the kept block: the last that was mapped for itself. A large heap's collections would map, fill and unmap one
+ * each; this one's pages are filled already, and moved without a copy when it must grow. While it is unused the kernel
+ * may take them back. */
 
 static void *take_block(size_t bytes)
 {
@@ -154,7 +156,8 @@ static bool is_mapped(const void *ptr, size_t bytes)
 static void give_block(void *ptr, size_t bytes)
 {
 	if (unlikely(is_mapped(ptr, bytes)) && bytes <= KEPT_MAX_BYTES && alloc.shrinks_in_place) {
-		madvise((uint8_t *)ptr - 2 * sizeof(size_t) + PAGE_BYTES, (bytes - PAGE_BYTES) & -(size_t)PAGE_BYTES, MADV_FREE);
+		madvise((uint8_t *)ptr - 2 * sizeof(size_t) + PAGE_BYTES, (bytes - PAGE_BYTES) & -(size_t)PAGE_BYTES,
+			MADV_FREE);
 		ptr = atomic_exchange(&alloc.kept, ptr);
 	}
 	free(ptr);
@@ -398,8 +401,8 @@ static bool take_turn(bool is_idle)
 	return true;
 }
 
-/* What was freed since the last trim may have kept other pages from being given back; in a busy VM a peak may come and go
- * just behind one, and seem to be what cannot be given back. */
+/* What was freed since the last trim may have kept other pages from being given back; in a busy VM a peak may come and
+ * go just behind one, and seem to be what cannot be given back. */
 static bool is_doubtful(bool is_idle, size_t most)
 {
 	bool was_idle = tidy.was_idle;

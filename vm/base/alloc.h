@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only door to malloc. Exhaustion tells in one line, dumps (log_crash_dump) and aborts, except in the _try_ forms. */
+/* The only door to malloc. Exhaustion tells in one line, dumps (log_crash_dump) and aborts, except in the _try_
+ * forms. */
 #ifndef VM_BASE_ALLOC_H
 #define VM_BASE_ALLOC_H
 
@@ -34,7 +35,8 @@ void *mem_try_realloc(void *ptr, size_t bytes);
 bool mem_shrink_in_place(enum mem_kind kind, void *ptr, size_t bytes);
 void mem_free(void *ptr);
 void mem_free_as(enum mem_kind kind, void *ptr);
-/* Address space for the life of the VM, PROT_* as given, without memory behind it. Ends the VM with one line where it is refused. */
+/* Address space for the life of the VM, PROT_* as given, without memory behind it. Ends the VM with one line where it
+ * is refused. */
 void *mem_reserve(size_t bytes, int protection) __attribute__((returns_nonnull));
 /* Whole pages of zeros, for the life of the VM. */
 void *mem_map_as(enum mem_kind kind, size_t bytes) __attribute__((returns_nonnull));
@@ -46,7 +48,8 @@ void mem_fill_as(enum mem_kind kind, size_t bytes);
  * is_idle: nobody has needed any for some calls, so what is given back will not be missed soon.
  * Returns whether the next call may have something to give. */
 bool mem_tidy(bool is_idle);
-/* For parts of a reserved range: nobody may touch them until they are shown again. Only SAN=address notices who does. */
+/* For parts of a reserved range: nobody may touch them until they are shown again. Only SAN=address notices who
+ * does. */
 void mem_hide(const void *at, size_t bytes);
 void mem_show(const void *at, size_t bytes);
 
@@ -56,8 +59,8 @@ size_t mem_total_bytes(void);
 size_t mem_kind_bytes(enum mem_kind kind);
 /* How many blocks they are. */
 size_t mem_kind_blocks(enum mem_kind kind);
-/* Units: bytes that were obtained from the system for blocks, whether these are held or free, resident or not. It looks at every
- * free block. 0 where the C library's allocator is replaced (sanitizers). */
+/* Units: bytes that were obtained from the system for blocks, whether these are held or free, resident or not. It looks
+ * at every free block. 0 where the C library's allocator is replaced (sanitizers). */
 size_t mem_obtained_bytes(void);
 
 #endif

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 enum { MARKERS = 1 << 10, MARKER_BYTES = 64, MARKER_WHOLE_BYTES = 72 << 10, TRIMMED_FROM_BYTES = 1 << 20 };
-/* glibc gets addresses for an arena in aligned parts of so much: markers in one part are in one arena. Where it was told
- * to take less (huge pages), arenas share a part, and some are not trimmed. */
+/* glibc gets addresses for an arena in aligned parts of so much: markers in one part are in one arena. Where it was
+ * told to take less (huge pages), arenas share a part, and some are not trimmed. */
 enum { PART_SHIFT = 26 };
 
 static struct {

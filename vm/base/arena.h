@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The C library's arenas, for base/alloc.c alone: memory that several threads share, from which their blocks are cut. */
+/* The C library's arenas, for base/alloc.c alone: memory that several threads share, from which their blocks are
+ * cut. */
 #ifndef VM_BASE_ARENA_H
 #define VM_BASE_ARENA_H
 

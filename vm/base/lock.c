@@ -75,7 +75,8 @@ int lock_order_held(void)
 static bool futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline_ns)
 {
 	struct timespec at = { .tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000 };
-	long r = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value, deadline_ns != 0 ? &at : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+	long r = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value, deadline_ns != 0 ? &at : NULL,
+			 NULL, FUTEX_BITSET_MATCH_ANY);
 
 	return r == 0 || errno != ETIMEDOUT;
 }
@@ -178,7 +179,8 @@ static bool wait_for_signal(enum wait_kind kind, struct cond *c, struct lock *l,
 	bool in_time;
 
 	wait_begin_locked(kind);
-	/* Whoever changes what is waited for does so under the lock: a signal after that finds a waiter, or another number. */
+	/* Whoever changes what is waited for does so under the lock: a signal after that finds a waiter, or another
+	 * number. */
 	atomic_fetch_add(&c->waiters, 1);
 	if (atomic_exchange_explicit(&l->word, LOCK_FREE, memory_order_release) == LOCK_WANTED)
 		lock_wake_one(l);

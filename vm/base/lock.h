@@ -18,7 +18,8 @@ enum lock_class {
 	LOCK_CLASSES
 };
 
-/* A word that threads sleep at (futex): taking a free lock is one atomic operation, releasing one that nobody waits for another. */
+/* A word that threads sleep at (futex): taking a free lock is one atomic operation, releasing one that nobody waits for
+ * another. */
 struct lock {
 	_Atomic uint32_t word; /* LOCK_FREE ... */
 #ifdef ERLVM_DEBUG
@@ -65,7 +66,8 @@ static inline bool lock_take_free(struct lock *l)
 {
 	uint32_t expected = LOCK_FREE;
 
-	return atomic_compare_exchange_strong_explicit(&l->word, &expected, LOCK_HELD, memory_order_acquire, memory_order_relaxed);
+	return atomic_compare_exchange_strong_explicit(&l->word, &expected, LOCK_HELD, memory_order_acquire,
+						       memory_order_relaxed);
 }
 
 /* What an object of static storage is initialized with, in place of lock_init. */
@@ -76,7 +78,8 @@ static inline bool lock_take_free(struct lock *l)
 #endif
 void lock_init(struct lock *l, enum lock_class class);
 void lock_destroy(struct lock *l);
-/* This thread held it, and since then its memory was filled with zeros, so that it is free: wakes all who wait for it. */
+/* This thread held it, and since then its memory was filled with zeros, so that it is free: wakes all who wait for
+ * it. */
 void lock_vanished(struct lock *l);
 
 static inline void lock_acquire(struct lock *l)
@@ -102,7 +105,8 @@ static inline void lock_release(struct lock *l)
 }
 
 /* For long work in pieces. The caller holds the lock: when others wait for it, one of them takes it first. Without, who
- * releases a lock and takes it again at once has it before those who wait have woken up, for as long as the work lasts. */
+ * releases a lock and takes it again at once has it before those who wait have woken up, for as long as the work
+ * lasts. */
 void lock_let_others(struct lock *l);
 
 void rwlock_init(struct rwlock *l, enum lock_class class);
@@ -113,22 +117,25 @@ void rwlock_unread(struct rwlock *l);
 void rwlock_unwrite(struct rwlock *l);
 
 void cond_init(struct cond *c);
-/* l is held; it is free while the thread sleeps. kind: what it waits for. Both may return without a signal: look again at
- * what was waited for. */
+/* l is held; it is free while the thread sleeps. kind: what it waits for. Both may return without a signal: look again
+ * at what was waited for. */
 void cond_wait(enum wait_kind kind, struct cond *c, struct lock *l);
 /* Units: deadline_ns is CLOCK_MONOTONIC. Returns false on time-out. */
 bool cond_wait_until(enum wait_kind kind, struct cond *c, struct lock *l, int64_t deadline_ns);
 void cond_signal(struct cond *c);
 void cond_broadcast(struct cond *c);
 
-/* Starts `run(arg)` in a thread named `name` (15 bytes at most), all signals blocked but those of faults; nobody waits for its end.
+/* Starts `run(arg)` in a thread named `name` (15 bytes at most), all signals blocked but those of faults; nobody waits
+ * for its end.
  * Fails: returns -errno. */
 int thread_start(const char *name, void *(*run)(void *), void *arg);
-/* Whenever there are too few processors, threads that do not do this get several times as much of them as this one does from now on. */
+/* Whenever there are too few processors, threads that do not do this get several times as much of them as this one does
+ * from now on. */
 void thread_be_background(void);
 /* In a loop that waits for another thread: lets it run when it has only this processor. */
 void thread_yield(void);
-/* The same for a short wait that began at since_ns (CLOCK_MONOTONIC). Returns false when SPIN_NS are over: better to sleep. */
+/* The same for a short wait that began at since_ns (CLOCK_MONOTONIC). Returns false when SPIN_NS are over: better to
+ * sleep. */
 enum { SPIN_NS = 50000 };
 bool thread_spin(int64_t since_ns);
 /* The address that this thread's local storage is found from: on x86-64 the base of register fs. */

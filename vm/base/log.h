@@ -8,9 +8,11 @@
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Writes text of any length as it is, unbroken by other threads' lines. */
 void log_text(const char *text, size_t bytes);
-/* The system refuses what the VM cannot be without ("cannot WHAT: why"; error: an errno): one line, ends with status 1. */
+/* The system refuses what the VM cannot be without ("cannot WHAT: why"; error: an errno): one line, ends with status
+ * 1. */
 void log_refused(const char *what, int error) __attribute__((noreturn, cold));
-/* Wired in main.c: writes what the VM knows to a file before it ends (see dump/crash_dump.h). Any thread. NULL: nothing does. */
+/* Wired in main.c: writes what the VM knows to a file before it ends (see dump/crash_dump.h). Any thread. NULL: nothing
+ * does. */
 extern void (*log_crash_dump)(const char *slogan);
 /* What ends the VM: a line, and the crash dump. */
 void log_slogan(const char *slogan);

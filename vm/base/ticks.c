@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which clock ticks are. The kernel keeps time by the time stamp counter only when it found it constant, running in every sleep state of the
- * processor, and the same on all processors: its clock source is then "tsc". */
+/* Which clock ticks are. The kernel keeps time by the time stamp counter only when it found it constant, running in
+ * every sleep state of the processor, and the same on all processors: its clock source is then "tsc". */
 #include "base/ticks.h"
 
 #include <fcntl.h>

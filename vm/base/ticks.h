@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cheapest clock: the processor's time stamp counter where the kernel itself keeps time by it, else CLOCK_MONOTONIC. */
+/* The cheapest clock: the processor's time stamp counter where the kernel itself keeps time by it, else
+ * CLOCK_MONOTONIC. */
 #ifndef VM_BASE_TICKS_H
 #define VM_BASE_TICKS_H
 

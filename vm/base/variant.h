@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a variant of the build asks of the code, as constants: a condition on them costs nothing where they are false. */
+/* What a variant of the build asks of the code, as constants: a condition on them costs nothing where they are
+ * false. */
 #ifndef VM_BASE_VARIANT_H
 #define VM_BASE_VARIANT_H
 
-/* Collect at every chance (large heaps: at some, see heap_is_stressed), two minor collections to a major one: a term that is held across a chance without being a root is
- * found at once, the more so with SAN=address. */
+/* Collect at every chance (large heaps: at some, see heap_is_stressed), two minor collections to a major one: a term
+ * that is held across a chance without being a root is found at once, the more so with SAN=address. */
 #ifdef ERLVM_GC_STRESS
 enum { VARIANT_GC_STRESS = 1 };
 #else

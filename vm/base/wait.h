@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each thread waits for, and since when: for a debug build, which aborts where threads could wait for each other for
- * ever, and for people who ask what a VM that stands still waits for. */
+/* What each thread waits for, and since when: for a debug build, which aborts where threads could wait for each other
+ * for ever, and for people who ask what a VM that stands still waits for. */
 #ifndef VM_BASE_WAIT_H
 #define VM_BASE_WAIT_H
 

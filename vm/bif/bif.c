@@ -76,7 +76,8 @@ Term bif_list(struct heap *h)
 		enum row_kind kind = kind_of(&rows[i]);
 
 		if ((kind == ROW_BIF || kind == ROW_DIRECT) && !is_nif_module(rows[i].module)) {
-			Term mfa = heap_tuple(h, rows[i].module, atom_from_text(rows[i].function), SMALL(rows[i].arity));
+			Term mfa =
+				heap_tuple(h, rows[i].module, atom_from_text(rows[i].function), SMALL(rows[i].arity));
 
 			list = heap_cons(h, mfa, list);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: prototypes from the tables, and what every bif_<topic>.c needs.
- * A BIF takes its arguments in args[0..arity-1] (the X registers: it may overwrite them) and returns a term, or TERM_NONE after an exc_ call.
- * It never collects: heap_alloc gives fragments when the heap is full. Guard BIFs are the same functions. */
+/* Built-in functions: prototypes from the tables, and what every bif_<topic>.c needs. A BIF takes its arguments in
+ * args[0..arity-1] (the X registers: it may overwrite them) and returns a term, or TERM_NONE after an exc_ call. It
+ * never collects: heap_alloc gives fragments when the heap is full. Guard BIFs are the same functions. */
 #ifndef VM_BIF_BIF_H
 #define VM_BIF_BIF_H
 

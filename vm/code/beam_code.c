@@ -11,7 +11,13 @@
 
 enum { NO_FUNCTION = UINT32_MAX, CODE_VERSION = 0, CODE_HEADER_MIN = 16 };
 enum { NEED_WORDS, NEED_FLOATS, NEED_FUNS };
-enum { LIVE_MAX = X_REGS - 1 /* operations keep a result in the next one */, FRAME_MAX = 1024, NEED_MAX = 1 << 26, ARITY_MAX = 255, FLOAT_REGS_MAX = F_REGS };
+enum {
+	LIVE_MAX = X_REGS - 1 /* operations keep a result in the next one */,
+	FRAME_MAX = 1024,
+	NEED_MAX = 1 << 26,
+	ARITY_MAX = 255,
+	FLOAT_REGS_MAX = F_REGS
+};
 /* Extended operands, as the number of a COMPACT_Z. */
 enum { EXT_LIST = 1, EXT_FLOAT_REG, EXT_NEEDS, EXT_LITERAL, EXT_TYPED_REG };
 
@@ -70,12 +76,14 @@ struct compact reader_compact(struct reader *r)
 	}
 	if (b >> 5 != 7)
 		return read_long_compact(r, c, (size_t)(b >> 5) + 2);
-	if (r->at < r->end && (*r->at & 0xf8) == 0xf8) { /* a length of a length of a length: no such integer fits a file */
+	/* a length of a length of a length: no such integer fits a file */
+	if (r->at < r->end && (*r->at & 0xf8) == 0xf8) {
 		r->bad = true;
 		return c;
 	}
 	length = reader_compact(r);
-	if (length.tag != COMPACT_U || length.big != NULL || length.value < 0 || (uint64_t)length.value > reader_left(r)) {
+	if (length.tag != COMPACT_U || length.big != NULL || length.value < 0 ||
+	    (uint64_t)length.value > reader_left(r)) {
 		r->bad = true;
 		return c;
 	}
@@ -122,7 +130,8 @@ static bool take_integer(struct beam_parse *p, struct operand *o, const struct c
 
 	for (unsigned k = 0; k < 8; k++)
 		bytes[k] = (uint8_t)((uint64_t)c->value >> (56 - 8 * k));
-	o->term = c->big != NULL ? make_integer(&p->scratch, c->big, c->big_bytes) : make_integer(&p->scratch, bytes, 8);
+	o->term = c->big != NULL ? make_integer(&p->scratch, c->big, c->big_bytes)
+				 : make_integer(&p->scratch, bytes, 8);
 	if (o->term == TERM_NONE)
 		return beam_parse_fail(p, "Code: an integer is too big");
 	if (term_is_small(o->term))
@@ -277,7 +286,8 @@ static bool note_label(struct beam_parse *p, const struct genop *op, bool after_
 
 	if (op->args[0].kind != OPND_U || n == 0 || n >= f->label_count || f->labels[n].defined)
 		return beam_parse_fail(p, "Code: label %llu is wrong or there twice", (unsigned long long)n);
-	f->labels[n] = (struct beam_label){ .function = f->function_count - 1, .defined = true, .entry = after_func_info };
+	f->labels[n] =
+		(struct beam_label){ .function = f->function_count - 1, .defined = true, .entry = after_func_info };
 	if (after_func_info)
 		f->functions[f->function_count - 1].entry_label = (uint32_t)n;
 	return true;
@@ -294,7 +304,8 @@ static bool note_function(struct beam_parse *p, const struct genop *op, uint32_t
 	if (a[0].kind != OPND_CONST || a[0].term != f->module || a[1].kind != OPND_CONST || !term_is_atom(a[1].term) ||
 	    a[2].kind != OPND_U || a[2].u > ARITY_MAX)
 		return beam_parse_fail(p, "Code: a function's head is wrong");
-	f->functions[f->function_count++] = (struct beam_function){ .name = a[1].term, .arity = (uint32_t)a[2].u, .first_op = f->op_count };
+	f->functions[f->function_count++] =
+		(struct beam_function){ .name = a[1].term, .arity = (uint32_t)a[2].u, .first_op = f->op_count };
 	/* the labels right before it are its own */
 	for (uint32_t i = f->op_count; i-- > 0 && (f->ops[i].op == GENOP_label || f->ops[i].op == GENOP_line);) {
 		if (f->ops[i].op != GENOP_label)
@@ -569,7 +580,9 @@ static bool check_letter(const struct check *c, char letter, struct operand *o)
 	case 'L': return o->kind == OPND_LIST || fail_operand(c, "no list");
 	case 'f': return check_label(c, o, false);
 	case 'j': return check_label(c, o, true);
-	case 'm': return (o->kind == OPND_CONST && (o->term == am_no_fail || o->term == am_resume)) || check_label(c, o, false);
+	case 'm':
+		return (o->kind == OPND_CONST && (o->term == am_no_fail || o->term == am_resume)) ||
+		       check_label(c, o, false);
 	case 'C': return check_call(c, o, o[-1].u);
 	case 's': return check_source(c, o);
 	case 'z': return o->kind == OPND_U ? check_number(c, o, UINT32_MAX) : check_source(c, o);
@@ -583,7 +596,9 @@ static bool check_letter(const struct check *c, char letter, struct operand *o)
 	case 'q': return o->kind == OPND_FR || fail_operand(c, "no float register");
 	case 'a': return (o->kind == OPND_CONST && term_is_atom(o->term)) || fail_operand(c, "no atom");
 	case 'k': return o->kind == OPND_CONST || fail_operand(c, "no constant");
-	case 'i': return o->kind == OPND_U || (o->kind == OPND_CONST && term_is_integer(o->term)) || fail_operand(c, "no integer");
+	case 'i':
+		return o->kind == OPND_U || (o->kind == OPND_CONST && term_is_integer(o->term)) ||
+		       fail_operand(c, "no integer");
 	case 'e': return resolve_import(c, o);
 	case 'l': return resolve_lambda(c, o);
 	case 'T': return (o->kind == OPND_CONST && term_is_atom(o->term)) || resolve_lambda(c, o);
@@ -641,8 +656,9 @@ static bool check_commands(const struct check *c, const struct operand *list)
 		Term name;
 		const char *letters;
 	} commands[] = {
-		{ am_ensure_at_least, "uu" }, { am_ensure_exactly, "u" }, { am_integer, "vkuud" }, { am_binary, "vkuud" },
-		{ am_skip, "u" }, { am_get_tail, "vud" }, { am_eq_exact, "kui" },
+		{ am_ensure_at_least, "uu" }, { am_ensure_exactly, "u" }, { am_integer, "vkuud" },
+		{ am_binary, "vkuud" },       { am_skip, "u" },           { am_get_tail, "vud" },
+		{ am_eq_exact, "kui" },
 	};
 	struct operand *at = (struct operand *)list->items, *end = at + list->count;
 
@@ -676,7 +692,8 @@ static bool check_record_id(const struct check *c, const struct operand *o)
 {
 	if (term_is_atom(o->term))
 		return true;
-	return (term_is_tuple_of(o->term, 2) && term_is_atom(tuple_get(o->term, 1)) && term_is_atom(tuple_get(o->term, 2))) ||
+	return (term_is_tuple_of(o->term, 2) && term_is_atom(tuple_get(o->term, 1)) &&
+		term_is_atom(tuple_get(o->term, 2))) ||
 	       fail_operand(c, "no name of a record");
 }
 
@@ -694,8 +711,9 @@ static bool check_list(const struct check *c)
 	case GENOP_put_tuple2: return check_items(c, &a[1], "s");
 	case GENOP_init_yregs: return check_items(c, &a[0], "y");
 	case GENOP_make_fun3:
-		return a[2].count == c->p->f->lambdas[a[0].u].num_free ? check_items(c, &a[2], "s") :
-									 fail_operand(c, "free variables of another number");
+		return a[2].count == c->p->f->lambdas[a[0].u].num_free
+			       ? check_items(c, &a[2], "s")
+			       : fail_operand(c, "free variables of another number");
 	case GENOP_update_record: return check_items(c, &a[4], "us") && check_update_record(c);
 	case GENOP_get_record_elements: return check_items(c, &a[2], "ad");
 	case GENOP_put_record: return check_record_id(c, &a[1]) && check_items(c, &a[5], "as");

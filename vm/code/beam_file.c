@@ -15,7 +15,13 @@
 #include "data/etf.h"
 #include "heap/copy.h"
 
-enum { DEFLATE_RATIO_MAX = 1040, INFLATE_MAX_BYTES = 1 << 28, BLOCK_BYTES = 1 << 15, ARITY_MAX = 255, LINE_LIMIT = 0xffffff };
+enum {
+	DEFLATE_RATIO_MAX = 1040,
+	INFLATE_MAX_BYTES = 1 << 28,
+	BLOCK_BYTES = 1 << 15,
+	ARITY_MAX = 255,
+	LINE_LIMIT = 0xffffff
+};
 
 struct beam_memory {
 	struct beam_memory *next;
@@ -45,7 +51,8 @@ void *beam_parse_take(struct beam_parse *p, size_t count, size_t size)
 
 		m = mem_zalloc(sizeof(*m) + room);
 		m->size = room;
-		if (p->f->memory != NULL && bytes > BLOCK_BYTES / 4) { /* a block of its own, behind the one being filled */
+		/* a block of its own, behind the one being filled */
+		if (p->f->memory != NULL && bytes > BLOCK_BYTES / 4) {
 			m->next = p->f->memory->next;
 			p->f->memory->next = m;
 		} else {
@@ -124,7 +131,8 @@ static bool check_form(struct beam_parse *p, const uint8_t *bytes, size_t n)
 }
 
 struct chunks {
-	struct reader atoms, code, strings, imports, exports, lambdas, literals, locals, attributes, compile, lines, meta, types, records, debug;
+	struct reader atoms, code, strings, imports, exports, lambdas, literals, locals, attributes, compile, lines,
+		meta, types, records, debug;
 	bool latin1;         /* the atoms */
 };
 
@@ -196,7 +204,8 @@ bool beam_file_md5(const uint8_t *bytes, size_t n, uint8_t md5[16])
 	struct chunks c;
 
 	find_chunks(&c, bytes, n);
-	if (c.atoms.at == NULL || c.code.at == NULL || c.strings.at == NULL || c.imports.at == NULL || c.exports.at == NULL)
+	if (c.atoms.at == NULL || c.code.at == NULL || c.strings.at == NULL || c.imports.at == NULL ||
+	    c.exports.at == NULL)
 		return false;
 	compute_md5(&c, md5);
 	return true;
@@ -216,7 +225,8 @@ static bool parse_atoms(struct beam_parse *p, struct reader *r, bool latin1)
 	p->f->atoms = beam_parse_take(p, (size_t)count + 1, sizeof(Term));
 	for (int32_t i = 1; i <= count; i++) {
 		struct compact c = wide ? reader_compact(r) : (struct compact){ .value = reader_u8(r) };
-		const uint8_t *text = c.tag == COMPACT_U && c.big == NULL && c.value >= 0 ? reader_bytes(r, (size_t)c.value) : NULL;
+		const uint8_t *text =
+			c.tag == COMPACT_U && c.big == NULL && c.value >= 0 ? reader_bytes(r, (size_t)c.value) : NULL;
 		bool full = false;
 
 		if (r->bad || text == NULL)
@@ -224,7 +234,8 @@ static bool parse_atoms(struct beam_parse *p, struct reader *r, bool latin1)
 		p->f->atoms[i] = latin1 ? atom_from_latin1((const char *)text, (size_t)c.value, &full) :
 					  atom_from_utf8((const char *)text, (size_t)c.value, &full);
 		if (p->f->atoms[i] == TERM_NONE)
-			return beam_parse_fail(p, full ? "atoms: the VM's table is full" : "atoms: atom %d is no text", i);
+			return beam_parse_fail(p, full ? "atoms: the VM's table is full" : "atoms: atom %d is no text",
+					       i);
 	}
 	p->f->atom_count = (uint32_t)count;
 	p->f->module = p->f->atoms[1];
@@ -273,7 +284,8 @@ static bool is_entry(const struct beam_file *f, uint32_t label, Term function, u
 	return fn->name == function && fn->arity == arity;
 }
 
-static bool parse_exports(struct beam_parse *p, struct reader *r, const char *chunk, struct beam_export **rows, uint32_t *rows_count)
+static bool parse_exports(struct beam_parse *p, struct reader *r, const char *chunk, struct beam_export **rows,
+			  uint32_t *rows_count)
 {
 	uint32_t count;
 
@@ -337,7 +349,8 @@ static bool check_lambdas(struct beam_parse *p)
 static void make_fun_entries(struct beam_file *f)
 {
 	for (uint32_t i = 0; i < f->lambda_count; i++)
-		f->lambdas[i].entry = fun_get(f->module, f->md5, (int32_t)i, f->lambdas[i].old_index, f->lambdas[i].old_uniq);
+		f->lambdas[i].entry =
+			fun_get(f->module, f->md5, (int32_t)i, f->lambdas[i].old_index, f->lambdas[i].old_uniq);
 }
 
 /* ---- literals */
@@ -696,8 +709,12 @@ static bool parse_strings(struct beam_parse *p, const struct reader *r)
 
 static bool has_chunks(struct beam_parse *p, const struct chunks *c)
 {
-	const char *missing = c->atoms.at == NULL ? "AtU8" : c->code.at == NULL ? "Code" : c->strings.at == NULL ? "StrT" :
-			      c->imports.at == NULL ? "ImpT" : c->exports.at == NULL ? "ExpT" : NULL;
+	const char *missing = c->atoms.at == NULL     ? "AtU8"
+			      : c->code.at == NULL    ? "Code"
+			      : c->strings.at == NULL ? "StrT"
+			      : c->imports.at == NULL ? "ImpT"
+			      : c->exports.at == NULL ? "ExpT"
+						      : NULL;
 
 	return missing == NULL || beam_parse_fail(p, "chunk %s is missing", missing);
 }
@@ -719,10 +736,11 @@ static bool parse_chunks(struct beam_parse *p, const uint8_t *bytes, size_t n)
 	f->attributes = copy_bytes(p, &c.attributes, &f->attributes_bytes);
 	f->compile = copy_bytes(p, &c.compile, &f->compile_bytes);
 	return parse_atoms(p, &c.atoms, c.latin1) && parse_strings(p, &c.strings) && parse_imports(p, &c.imports) &&
-	       parse_lambdas(p, &c.lambdas) && parse_literals(p, &c.literals) && parse_lines(p, &c.lines) && parse_types(p, &c.types) &&
-	       beam_records_parse(p, &c.records) && beam_code_decode(p, &c.code) && parse_exports(p, &c.exports, "ExpT", &f->exports, &f->export_count) &&
-	       (c.locals.at == NULL || parse_exports(p, &c.locals, "LocT", &locals, &local_count)) && check_lambdas(p) &&
-	       place_constants(p) && beam_code_check(p) && beam_frames_check(p) &&
+	       parse_lambdas(p, &c.lambdas) && parse_literals(p, &c.literals) && parse_lines(p, &c.lines) &&
+	       parse_types(p, &c.types) && beam_records_parse(p, &c.records) && beam_code_decode(p, &c.code) &&
+	       parse_exports(p, &c.exports, "ExpT", &f->exports, &f->export_count) &&
+	       (c.locals.at == NULL || parse_exports(p, &c.locals, "LocT", &locals, &local_count)) &&
+	       check_lambdas(p) && place_constants(p) && beam_code_check(p) && beam_frames_check(p) &&
 	       check_info(p, "Attr", f->attributes, f->attributes_bytes) &&
 	       check_info(p, "CInf", f->compile, f->compile_bytes);
 }

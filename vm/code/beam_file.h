@@ -25,7 +25,8 @@ enum operand_kind {
 	OPND_LABEL,   /* label: u; 0: none */
 	OPND_EXPORT,  /* export */
 	OPND_FUN,     /* lambda: index into beam_file.lambdas: u */
-	OPND_STRING,  /* bytes: into beam_file.strings. Also the value of a `string` segment in the list of bs_create_bin */
+	/* bytes: into beam_file.strings. Also the value of a `string` segment in the list of bs_create_bin */
+	OPND_STRING,
 	OPND_LIST,    /* count items */
 	OPND_NEED,    /* needs of heap: u words in all (floats and funs counted) */
 };
@@ -109,7 +110,8 @@ struct beam_file {
 	Term *literals;
 	uint32_t literal_count;
 	struct literal_area *literal_area; /* NULL without literals. Owns: the file until module.c takes it */
-	const uint8_t *strings; /* OPND_STRING points here: the code room moves it to the instance, which outlives the code */
+	/* OPND_STRING points here: the code room moves it to the instance, which outlives the code */
+	const uint8_t *strings;
 	size_t string_bytes;
 	struct beam_line *lines; /* index 0: no place */
 	uint32_t line_count;

@@ -302,17 +302,41 @@ static bool end_catch(struct walk *w)
 
 /* After an operation's operands were seen. NULL: it goes on as it came. */
 static bool (*const passes[GENOP_LIMIT])(struct walk *w) = {
-	[GENOP_allocate] = allocate, [GENOP_allocate_heap] = allocate, [GENOP_allocate_zero] = allocate,
-	[GENOP_allocate_heap_zero] = allocate, [GENOP_deallocate] = deallocate, [GENOP_trim] = trim,
-	[GENOP_catch] = begin_catch, [GENOP_try] = begin_catch, [GENOP_catch_end] = end_catch,
-	[GENOP_try_end] = end_catch, [GENOP_try_case] = end_catch,
-	[GENOP_call] = needs_frame, [GENOP_apply] = needs_frame, [GENOP_call_fun] = needs_frame, [GENOP_call_fun2] = needs_frame,
-	[GENOP_call_last] = leave_frame, [GENOP_apply_last] = leave_frame,
-	[GENOP_call_only] = leave_without_frame, [GENOP_return] = leave_without_frame,
-	[GENOP_call_ext] = call_external, [GENOP_call_ext_only] = call_external, [GENOP_call_ext_last] = call_external,
-	[GENOP_func_info] = end, [GENOP_jump] = end, [GENOP_wait] = end, [GENOP_loop_rec_end] = end, [GENOP_select_val] = end,
-	[GENOP_select_tuple_arity] = end, [GENOP_badmatch] = end, [GENOP_case_end] = end, [GENOP_if_end] = end,
-	[GENOP_try_case_end] = end, [GENOP_badrecord] = end, [GENOP_raise] = end, [GENOP_int_code_end] = end,
+	[GENOP_allocate] = allocate,
+	[GENOP_allocate_heap] = allocate,
+	[GENOP_allocate_zero] = allocate,
+	[GENOP_allocate_heap_zero] = allocate,
+	[GENOP_deallocate] = deallocate,
+	[GENOP_trim] = trim,
+	[GENOP_catch] = begin_catch,
+	[GENOP_try] = begin_catch,
+	[GENOP_catch_end] = end_catch,
+	[GENOP_try_end] = end_catch,
+	[GENOP_try_case] = end_catch,
+	[GENOP_call] = needs_frame,
+	[GENOP_apply] = needs_frame,
+	[GENOP_call_fun] = needs_frame,
+	[GENOP_call_fun2] = needs_frame,
+	[GENOP_call_last] = leave_frame,
+	[GENOP_apply_last] = leave_frame,
+	[GENOP_call_only] = leave_without_frame,
+	[GENOP_return] = leave_without_frame,
+	[GENOP_call_ext] = call_external,
+	[GENOP_call_ext_only] = call_external,
+	[GENOP_call_ext_last] = call_external,
+	[GENOP_func_info] = end,
+	[GENOP_jump] = end,
+	[GENOP_wait] = end,
+	[GENOP_loop_rec_end] = end,
+	[GENOP_select_val] = end,
+	[GENOP_select_tuple_arity] = end,
+	[GENOP_badmatch] = end,
+	[GENOP_case_end] = end,
+	[GENOP_if_end] = end,
+	[GENOP_try_case_end] = end,
+	[GENOP_badrecord] = end,
+	[GENOP_raise] = end,
+	[GENOP_int_code_end] = end,
 };
 
 static bool takes_exception(const struct walk *w)
@@ -340,7 +364,8 @@ bool beam_frames_check(struct beam_parse *p)
 		w.at_label[i].frame = UNSEEN;
 	for (uint32_t i = 0; i < f->op_count; i++) {
 		w.op = &f->ops[i];
-		if (w.op->op == GENOP_label ? !arrive(&w, i, w.op->args[0].u) : w.now.frame != UNREACHED && !walk_on(&w))
+		if (w.op->op == GENOP_label ? !arrive(&w, i, w.op->args[0].u)
+					    : w.now.frame != UNREACHED && !walk_on(&w))
 			return false;
 	}
 	return true;

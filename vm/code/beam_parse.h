@@ -53,7 +53,8 @@ struct compact {
 };
 struct compact reader_compact(struct reader *r);
 
-/* An operand whose term still stands on the scratch heap: an integer of more than 60 bits, or what a record is declared as. */
+/* An operand whose term still stands on the scratch heap: an integer of more than 60 bits, or what a record is declared
+ * as. */
 struct code_constant {
 	struct operand *operand;
 	struct code_constant *next;

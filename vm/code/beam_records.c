@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chunk Recs: the native records that a module declares (format: OTP 29, lib/compiler/src/beam_asm.erl). A count of records and one
- * of fields, then for each record what looks like an operation of the code: its name, whether it is exported, and a list of
- * a name and a value for each field, the value 0 as a number where it has none. */
+/* The chunk Recs: the native records that a module declares (format: OTP 29, lib/compiler/src/beam_asm.erl). A count of
+ * records and one of fields, then for each record what looks like an operation of the code: its name, whether it is
+ * exported, and a list of a name and a value for each field, the value 0 as a number where it has none. */
 #include "code/beam_parse.h"
 #include "data/record.h"
 
@@ -21,7 +21,8 @@ static bool are_fields(const struct operand *list)
 	for (uint32_t i = 0; i < list->count; i += 2) {
 		const struct operand *value = &list->items[i + 1];
 
-		if (!is_atom(&list->items[i]) || !(value->kind == OPND_CONST || (value->kind == OPND_U && value->u == 0)))
+		if (!is_atom(&list->items[i]) ||
+		    !(value->kind == OPND_CONST || (value->kind == OPND_U && value->u == 0)))
 			return false;
 	}
 	return true;
@@ -52,7 +53,8 @@ static bool parse_record(struct beam_parse *p, struct reader *r, uint32_t index)
 	if (reader_u8(r) != DECLARES || !beam_code_operand(p, r, name) || !beam_code_operand(p, r, exported) ||
 	    !beam_code_operand(p, r, fields))
 		return fail(p, index);
-	if (!is_atom(name) || !is_atom(exported) || (exported->term != am_true && exported->term != am_false) || !are_fields(fields))
+	if (!is_atom(name) || !is_atom(exported) || (exported->term != am_true && exported->term != am_false) ||
+	    !are_fields(fields))
 		return fail(p, index);
 	*o = (struct operand){ .kind = OPND_CONST, .term = declare(p, name->term, exported->term == am_true, fields) };
 	if (!definition_is_sound(cons_head(o->term)))

@@ -41,8 +41,8 @@ struct breakpoint_frames {
 };
 
 struct breakpoint_hooks {
-	/* p calls b's function. args: binaries in place of match contexts. Adds the frames to be pushed. p->heap.stop[0]
-	 * is the return address. */
+	/* p calls b's function. args: binaries in place of match contexts. Adds the frames to be pushed.
+	 * p->heap.stop[0] is the return address. */
 	void (*called)(Process *p, struct breakpoint *b, const Term *args, struct breakpoint_frames *frames);
 	/* to: the return address below the frame */
 	void (*returned)(Process *p, const struct breakpoint_frame *f, Term value, const Inst *to);
@@ -51,8 +51,8 @@ struct breakpoint_hooks {
 	/* Such an exception was caught: the code goes on at `at`. The frames of whom to tell are among those of this
 	 * part of the stack. */
 	void (*caught)(Process *p, const Term *from, const Term *to, const Inst *at);
-	/* c is code that can be called from now on; or will soon be no current code any more. The world is stopped, or c
-	 * is new. */
+	/* c is code that can be called from now on; or will soon be no current code any more. The world is stopped, or
+	 * c is new. */
 	void (*entered)(struct code_instance *c);
 	void (*leaving)(struct code_instance *c);
 };
@@ -81,7 +81,8 @@ static inline enum opcode breakpoint_opcode(const Inst *at)
 
 	return unlikely(op == OP_breakpoint) ? breakpoint_at(at - FUNC_INFO_WORDS)->opcode : op;
 }
-/* The native that the call at `at` is of, when that is all there is of the native's own place in its module; or NULL. */
+/* The native that the call at `at` is of, when that is all there is of the native's own place in its module; or
+ * NULL. */
 static inline const struct export *breakpoint_native_of_entry(const Inst *at)
 {
 	const Inst *info = at - FUNC_INFO_WORDS;

@@ -82,7 +82,8 @@ static bool find_place(const struct code_instance *c, const Inst *pc, struct cod
 	return true;
 }
 
-/* What this thread found last. Who asks about an address asks about it again: the same frames stand below each exception of a process. */
+/* What this thread found last. Who asks about an address asks about it again: the same frames stand below each
+ * exception of a process. */
 static _Thread_local struct recent_place {
 	const Inst *pc;
 	uint64_t given;      /* code_area_given() when it was found */

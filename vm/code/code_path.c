@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search for .beam files. Invariant: the list of directories is complete before the first search ends, and stays. */
+/* The search for .beam files. Invariant: the list of directories is complete before the first search ends, and
+ * stays. */
 #include "code/code_path.h"
 
 #include <ctype.h>
@@ -345,7 +346,8 @@ int beam_check_file(const char *name)
 		fprintf(stderr, "erlvm: %s: %s\n", name, error.text);
 		return 1;
 	}
-	printf("%s: module %s, %u functions, %zu words of code\n", name, atom_text(c->module, NULL), c->function_count, c->word_count);
+	printf("%s: module %s, %u functions, %zu words of code\n", name, atom_text(c->module, NULL), c->function_count,
+	       c->word_count);
 	module_free_instance(c);
 	return 0;
 }

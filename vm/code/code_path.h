@@ -10,8 +10,8 @@ void code_path_init(void);
 /* The modules that stand in ERTS itself with OTP of this release. *count: how many. */
 const Term *code_preloaded(unsigned *count);
 bool code_is_preloaded(Term module);
-/* Loads them from the installation, then ends the search: what is undefined from now on is OTP's error_handler's to find. Before anything
- * runs. Fails: -ENOENT with *missing when one is not there. */
+/* Loads them from the installation, then ends the search: what is undefined from now on is OTP's error_handler's to
+ * find. Before anything runs. Fails: -ENOENT with *missing when one is not there. */
 int code_preload(const char **missing);
 /* Has code_preload not been called? */
 bool code_path_is_open(void);
@@ -21,7 +21,8 @@ void code_path_set_root(const char *root);
 const char *code_path_root(void);
 /* The installation's erts-VERSION (newest). Owns: the caller (mem_free). Fails: NULL. */
 char *code_path_erts(void);
-/* Loads the module when it is not loaded and a file of its name is found. Is it loaded now? A damaged file is told of on standard error. */
+/* Loads the module when it is not loaded and a file of its name is found. Is it loaded now? A damaged file is told of
+ * on standard error. */
 bool code_autoload(Term module);
 /* A whole file. Owns: the caller (mem_free). Fails: NULL. Units: *n bytes. */
 uint8_t *code_path_read(const char *file, size_t *n);

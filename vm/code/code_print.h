@@ -8,8 +8,8 @@
 
 /* "0x00007f0123456780 (module:function/arity + offset)"; the offset in bytes. pc: an address of code, or NULL. */
 void code_print_place(struct print_buffer *b, const Inst *pc);
-/* Frame after frame: its terms, each on a line, and where its function returns to. What traces put on the stack is left out.
- * p is the caller, or does not run. */
+/* Frame after frame: its terms, each on a line, and where its function returns to. What traces put on the stack is left
+ * out. p is the caller, or does not run. */
 void code_print_stack(struct print_buffer *b, const Process *p);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Points of coverage. Invariant: a module has no more points than its file has functions, or operations that mark lines. */
+/* Points of coverage. Invariant: a module has no more points than its file has functions, or operations that mark
+ * lines. */
 #include "code/coverage.h"
 
 #include "base/alloc.h"
@@ -39,7 +40,8 @@ struct coverage *coverage_new(const struct beam_file *f)
 	uint32_t room = is_of_lines(mode) ? count_marks(f) : f->function_count;
 	struct coverage *c;
 
-	if (mode == am_none || !release_covers() || (is_of_lines(mode) && !(f->line_flags & (BEAM_COUNTS_LINES | BEAM_MARKS_LINES))))
+	if (mode == am_none || !release_covers() ||
+	    (is_of_lines(mode) && !(f->line_flags & (BEAM_COUNTS_LINES | BEAM_MARKS_LINES))))
 		return NULL;
 	c = mem_zalloc(sizeof(*c) + room * sizeof(c->points[0]));
 	c->mode = mode;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coverage: which functions or lines of a module have run, or how often, counted where its code passes a point. The mode that is set when
- * a module is loaded stays its own; what it counted is any thread's to read and to reset, and goes with the code. */
+/* Coverage: which functions or lines of a module have run, or how often, counted where its code passes a point. The
+ * mode that is set when a module is loaded stays its own; what it counted is any thread's to read and to reset, and
+ * goes with the code. */
 #ifndef VM_CODE_COVERAGE_H
 #define VM_CODE_COVERAGE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The translation: the driver, instructions by signature, labels. Operations with code of their own: emit_ops.c and its kin. */
+/* The translation: the driver, instructions by signature, labels. Operations with code of their own: emit_ops.c and its
+ * kin. */
 #include "code/emit.h"
 
 #include <errno.h>
@@ -74,7 +75,8 @@ void emit_source(struct emitter *em, const struct operand *o)
 void emit_fail(struct emitter *em, const struct genop *g, const char *why)
 {
 	if (!em->failed)
-		snprintf(em->error->text, sizeof(em->error->text), "%s at byte %u of the code: %s", genop_name(g->op), g->offset, why);
+		snprintf(em->error->text, sizeof(em->error->text), "%s at byte %u of the code: %s", genop_name(g->op),
+			 g->offset, why);
 	em->failed = true;
 }
 

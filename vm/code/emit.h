@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The translation of generic operations to internal ones.
- * Invariant: while it runs, code is a growing array of words without absolute addresses of its own; labels are settled at the end,
- * as words from the instruction that names them. */
+ * Invariant: while it runs, code is a growing array of words without absolute addresses of its own; labels are settled
+ * at the end, as words from the instruction that names them. */
 #ifndef VM_CODE_EMIT_H
 #define VM_CODE_EMIT_H
 
@@ -63,7 +63,10 @@ unsigned emit_encode_reg(const struct operand *o);
 static inline bool operand_is_reg(const struct operand *o) { return o->kind == OPND_X || o->kind == OPND_Y; }
 static inline bool operand_is_immed(const struct operand *o) { return o->kind == OPND_CONST && term_is_immed(o->term); }
 static inline bool operand_is_small(const struct operand *o) { return o->kind == OPND_CONST && term_is_small(o->term); }
-static inline bool operand_is_atom(const struct operand *o, Term atom) { return o->kind == OPND_CONST && o->term == atom; }
+static inline bool operand_is_atom(const struct operand *o, Term atom)
+{
+	return o->kind == OPND_CONST && o->term == atom;
+}
 static inline bool operand_is_x(const struct operand *o, unsigned n) { return o->kind == OPND_X && o->u == n; }
 static inline bool operand_same(const struct operand *a, const struct operand *b)
 {
@@ -73,8 +76,8 @@ static inline struct operand operand_u(uint64_t u) { return (struct operand){ .k
 static inline struct operand operand_x(unsigned n) { return (struct operand){ .kind = OPND_X, .u = n }; }
 static inline struct operand operand_const(Term t) { return (struct operand){ .kind = OPND_CONST, .term = t }; }
 
-/* A generic operation that needs code of its own: writes it and returns how many generic operations it used up (rest: what is left
- * of the file's list, count of them, itself first); 0: the rows shall do it. */
+/* A generic operation that needs code of its own: writes it and returns how many generic operations it used up (rest:
+ * what is left of the file's list, count of them, itself first); 0: the rows shall do it. */
 typedef size_t (*emit_special)(struct emitter *em, const struct genop *g, size_t count);
 /* NULL: none. */
 emit_special emit_special_of(unsigned genop);

@@ -42,8 +42,8 @@ static enum opcode choose_get(uint64_t bits, bool is_little, bool is_signed)
 	return OP_bs_get_integer_fixed;
 }
 
-static void emit_get_fixed(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *live,
-			   uint64_t bits, unsigned flags, const struct operand *to)
+static void emit_get_fixed(struct emitter *em, const struct operand *fail, const struct operand *context,
+			   const struct operand *live, uint64_t bits, unsigned flags, const struct operand *to)
 {
 	struct operand args[] = { *fail, *context, *to, *live, operand_u(flags), operand_u(bits) };
 
@@ -233,7 +233,10 @@ static void choose_put(struct segment *s)
 	}
 }
 
-static bool is_append(const struct segment *s) { return s->kind == BITS_SEG_APPEND || s->kind == BITS_SEG_PRIVATE_APPEND; }
+static bool is_append(const struct segment *s)
+{
+	return s->kind == BITS_SEG_APPEND || s->kind == BITS_SEG_PRIVATE_APPEND;
+}
 
 static struct segment read_segment(struct emitter *em, const struct genop *g, const struct operand *o)
 {
@@ -284,7 +287,8 @@ static bool is_put_as_bits(const struct segment *s)
 	return s->kind == BITS_SEG_INTEGER && s->bits >= 1 && s->bits <= BS_PUT_BITS_MAX;
 }
 
-/* An append of integers that are no whole bytes together: its result, or a like one's, is the next one's first segment. */
+/* An append of integers that are no whole bytes together: its result, or a like one's, is the next one's first
+ * segment. */
 static bool is_bitwise(const struct creation *c)
 {
 	uint64_t bits = 0;
@@ -356,8 +360,10 @@ size_t emit_bs_create_bin(struct emitter *em, const struct genop *g, size_t coun
 	enum opcode op = choose_create(c, &bytes);
 
 	(void)count;
-	emit_instr(em, op, (struct operand[]){ g->args[0], g->args[4], g->args[2], operand_u(g->args[1].u),
-					       operand_u(op == OP_bs_create_bin ? 0 : bytes), operand_u(c.n * BS_SEGMENT_WORDS) });
+	emit_instr(em, op,
+		   (struct operand[]){ g->args[0], g->args[4], g->args[2], operand_u(g->args[1].u),
+				       operand_u(op == OP_bs_create_bin ? 0 : bytes),
+				       operand_u(c.n * BS_SEGMENT_WORDS) });
 	for (uint32_t i = 0; i < c.n; i++) {
 		struct segment s = place_segment(&c, i);
 
@@ -371,7 +377,8 @@ size_t emit_bs_create_bin(struct emitter *em, const struct genop *g, size_t coun
 struct match_command {
 	Term name;
 	unsigned operands;
-	void (*emit)(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o);
+	void (*emit)(struct emitter *em, const struct operand *fail, const struct operand *context,
+		     const struct operand *o);
 };
 
 static uint64_t read_number(const struct operand *o)
@@ -380,48 +387,62 @@ static uint64_t read_number(const struct operand *o)
 }
 
 /* Size, Unit */
-static void match_at_least(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+static void match_at_least(struct emitter *em, const struct operand *fail, const struct operand *context,
+			   const struct operand *o)
 {
 	struct operand args[] = { *fail, *context, operand_u(read_number(&o[0])), operand_u(read_number(&o[1])) };
 
 	emit_instr(em, OP_bs_match_ensure_at_least, args);
 }
 
-static void match_exactly(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+static void match_exactly(struct emitter *em, const struct operand *fail, const struct operand *context,
+			  const struct operand *o)
 {
-	emit_instr(em, OP_bs_match_ensure_exactly, (struct operand[]){ *fail, *context, operand_u(read_number(&o[0])) });
+	emit_instr(em, OP_bs_match_ensure_exactly,
+		   (struct operand[]){ *fail, *context, operand_u(read_number(&o[0])) });
 }
 
 /* Live, Flags, Size, Unit, Destination */
-static void match_integer(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+static void match_integer(struct emitter *em, const struct operand *fail, const struct operand *context,
+			  const struct operand *o)
 {
 	struct operand live = operand_u(read_number(&o[0]));
 
-	emit_get_fixed(em, fail, context, &live, read_number(&o[2]) * read_number(&o[3]), emit_bits_flags(&o[1]), &o[4]);
+	emit_get_fixed(em, fail, context, &live, read_number(&o[2]) * read_number(&o[3]), emit_bits_flags(&o[1]),
+		       &o[4]);
 }
 
-static void match_binary(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+static void match_binary(struct emitter *em, const struct operand *fail, const struct operand *context,
+			 const struct operand *o)
 {
-	struct operand args[] = { *fail, *context, operand_u(read_number(&o[0])), operand_const(term_from_small((int64_t)read_number(&o[2]))),
-				  operand_u(read_number(&o[3])), operand_u(0), o[4] };
+	struct operand args[] = { *fail,
+				  *context,
+				  operand_u(read_number(&o[0])),
+				  operand_const(term_from_small((int64_t)read_number(&o[2]))),
+				  operand_u(read_number(&o[3])),
+				  operand_u(0),
+				  o[4] };
 
 	emit_instr(em, OP_bs_get_binary, args);
 }
 
-static void match_skip(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+static void match_skip(struct emitter *em, const struct operand *fail, const struct operand *context,
+		       const struct operand *o)
 {
 	emit_instr(em, OP_bs_skip_fixed, (struct operand[]){ *fail, *context, operand_u(read_number(&o[0])) });
 }
 
 /* Live, Unit, Destination */
-static void match_tail(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+static void match_tail(struct emitter *em, const struct operand *fail, const struct operand *context,
+		       const struct operand *o)
 {
 	(void)fail;
 	emit_instr(em, OP_bs_get_tail, (struct operand[]){ *context, o[2], operand_u(read_number(&o[0])) });
 }
 
 /* Live, Size, Value */
-static void match_equals(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+static void match_equals(struct emitter *em, const struct operand *fail, const struct operand *context,
+			 const struct operand *o)
 {
 	struct operand args[] = { *fail, *context, operand_u(read_number(&o[1])), operand_u(read_number(&o[2])) };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The translation of float registers. Loads join the operation that uses them: a load cannot fail, so that one instruction with
- * the operation's line does for both. */
+/* The translation of float registers. Loads join the operation that uses them: a load cannot fail, so that one
+ * instruction with the operation's line does for both. */
 #include "code/emit.h"
 
 enum { FLOAT_OPS = 4 };
@@ -46,7 +46,8 @@ static const struct genop *find_op(struct emitter *em, const struct genop *g, si
 }
 
 /* The three registers of op, behind the n operands of its loads. */
-static void emit_joined(struct emitter *em, const float_row ops, const struct genop *op, struct operand *args, unsigned n)
+static void emit_joined(struct emitter *em, const float_row ops, const struct genop *op, struct operand *args,
+			unsigned n)
 {
 	for (unsigned i = 0; i < 3; i++)
 		args[n + i] = number(&op->args[1 + i]);
@@ -136,7 +137,9 @@ size_t emit_fconv(struct emitter *em, const struct genop *g, size_t count)
 size_t emit_float_op(struct emitter *em, const struct genop *g, size_t count)
 {
 	static const float_row ops = ROW(), behind_fmul = { OP_fmul_fadd, OP_fmul_fsub, OP_fmul_fmul };
-	struct operand args[] = { number(&g->args[1]), number(&g->args[2]), number(&g->args[3]), g->args[0], { 0 }, { 0 } };
+	struct operand args[] = {
+		number(&g->args[1]), number(&g->args[2]), number(&g->args[3]), g->args[0], { 0 }, { 0 }
+	};
 
 	if (g->op == GENOP_fmul && is_op(g) && count > 1 && is_op(&g[1]) && g[1].op != GENOP_fdiv) {
 		emit_joined(em, behind_fmul, &g[1], args, 3);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The translation of guard functions: arithmetic and a few others become operations of their own, the rest calls of C functions. */
+/* The translation of guard functions: arithmetic and a few others become operations of their own, the rest calls of C
+ * functions. */
 #include "code/emit.h"
 
 enum { NO_OP = 0 };      /* OP_func_info is never wanted here */
 
-/* Functions of two arguments by operand forms: x and small to x, y and small to x; x and x to x, registers; register and small; any. */
+/* Functions of two arguments by operand forms: x and small to x, y and small to x; x and x to x, registers; register
+ * and small; any. */
 static const struct {
 	Term name;
 	uint16_t xix, yix, xxx, rr, ri, ss;
@@ -106,7 +108,8 @@ static bool emit_binary(struct emitter *em, struct guard *q, Term name)
 			a = q->from[1];
 			b = q->from[0];
 		}
-		if (binary_ops[i].xix != NO_OP && a.kind == OPND_X && operand_is_small(&b) && q->to.kind == OPND_X && q->fail.u == 0)
+		if (binary_ops[i].xix != NO_OP && a.kind == OPND_X && operand_is_small(&b) && q->to.kind == OPND_X &&
+		    q->fail.u == 0)
 			emit_instr(em, binary_ops[i].xix, (struct operand[]){ a, b, q->to, q->live });
 		else if (binary_ops[i].yix != NO_OP && a.kind == OPND_Y && operand_is_small(&b) && q->to.kind == OPND_X)
 			emit_instr(em, binary_ops[i].yix, (struct operand[]){ a, b, q->to, q->live, q->fail });
@@ -117,7 +120,8 @@ static bool emit_binary(struct emitter *em, struct guard *q, Term name)
 		else if (binary_ops[i].ri != NO_OP && operand_is_reg(&a) && operand_is_small(&b))
 			emit_instr(em, binary_ops[i].ri, (struct operand[]){ a, b, q->to, q->live, q->fail });
 		else
-			emit_instr(em, binary_ops[i].ss, (struct operand[]){ q->from[0], q->from[1], q->to, q->live, q->fail });
+			emit_instr(em, binary_ops[i].ss,
+				   (struct operand[]){ q->from[0], q->from[1], q->to, q->live, q->fail });
 		return true;
 	}
 	return false;
@@ -161,7 +165,8 @@ static bool emit_order(struct emitter *em, struct guard *q, Term name)
 			emit_instr(em, op, (struct operand[]){ q->from[first], q->from[1 - first], q->to });
 			return true;
 		}
-	if (name == am_element && operand_is_small(&q->from[0]) && small_value(q->from[0].term) > 0 && operand_is_reg(&q->from[1])) {
+	if (name == am_element && operand_is_small(&q->from[0]) && small_value(q->from[0].term) > 0 &&
+	    operand_is_reg(&q->from[1])) {
 		emit_instr(em, OP_bif_element, (struct operand[]){ q->fail, q->from[0], q->from[1], q->to });
 		return true;
 	}
@@ -182,10 +187,13 @@ static void emit_call(struct emitter *em, struct guard *q)
 		emit_instr(em, OP_bif1, (struct operand[]){ q->fail, q->function, q->from[0], q->to, q->live });
 		break;
 	case 2:
-		emit_instr(em, OP_bif2, (struct operand[]){ q->fail, q->function, q->from[0], q->from[1], q->to, q->live });
+		emit_instr(em, OP_bif2,
+			   (struct operand[]){ q->fail, q->function, q->from[0], q->from[1], q->to, q->live });
 		break;
 	default:
-		emit_instr(em, OP_bif3, (struct operand[]){ q->fail, q->function, q->from[0], q->from[1], q->from[2], q->to, q->live });
+		emit_instr(
+			em, OP_bif3,
+			(struct operand[]){ q->fail, q->function, q->from[0], q->from[1], q->from[2], q->to, q->live });
 		break;
 	}
 }

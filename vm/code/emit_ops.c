@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The translation: generic operations that the table's rows cannot turn alone, and runs of them that become one instruction.
- * A run never crosses a label: whatever may be jumped to starts an instruction. */
+/* The translation: generic operations that the table's rows cannot turn alone, and runs of them that become one
+ * instruction. A run never crosses a label: whatever may be jumped to starts an instruction. */
 #include "code/emit.h"
 
 #include <stdlib.h>
@@ -63,8 +63,8 @@ static size_t emit_call_ext(struct emitter *em, const struct genop *g, size_t co
 	return 1;
 }
 
-/* The fun stands behind the arguments, or is named (call_fun2). There is no generic tail call of a fun: it is a call with the function's
- * end behind it. */
+/* The fun stands behind the arguments, or is named (call_fun2). There is no generic tail call of a fun: it is a call
+ * with the function's end behind it. */
 static size_t emit_fun_call(struct emitter *em, const struct genop *g, size_t count)
 {
 	struct operand args[3];
@@ -87,11 +87,13 @@ static size_t emit_fun_call(struct emitter *em, const struct genop *g, size_t co
 
 static size_t emit_deallocate(struct emitter *em, const struct genop *g, size_t count)
 {
-	static const uint16_t by_frame[] = { OP_deallocate_return_1, OP_deallocate_return_2, OP_deallocate_return_3, OP_deallocate_return_4 };
+	static const uint16_t by_frame[] = { OP_deallocate_return_1, OP_deallocate_return_2, OP_deallocate_return_3,
+					     OP_deallocate_return_4 };
 
 	if (next_is(g, count, GENOP_return) == NULL)
 		return 0;
-	emit_instr(em, g->args[0].u > 0 && g->args[0].u <= 4 ? by_frame[g->args[0].u - 1] : OP_deallocate_return, g->args);
+	emit_instr(em, g->args[0].u > 0 && g->args[0].u <= 4 ? by_frame[g->args[0].u - 1] : OP_deallocate_return,
+		   g->args);
 	return 2;
 }
 
@@ -122,7 +124,9 @@ static size_t emit_move_return(struct emitter *em, const struct genop *g, size_t
 		if (frame > 0 && frame <= 3 && from->kind != OPND_X)
 			emit_instr(em, by_frame[from->kind == OPND_CONST][frame - 1], args);
 		else
-			emit_instr(em, from->kind == OPND_CONST ? OP_move_c_deallocate_return : OP_move_r_deallocate_return, args);
+			emit_instr(em,
+				   from->kind == OPND_CONST ? OP_move_c_deallocate_return : OP_move_r_deallocate_return,
+				   args);
 		return 3;
 	}
 	return 0;
@@ -234,7 +238,8 @@ static bool is_move_to_stack(const struct genop *g)
 /* allocate, then one register or two are saved, and maybe a call. */
 static size_t emit_allocate_moves(struct emitter *em, const struct genop *g, size_t count)
 {
-	static const uint16_t alone[] = { OP_allocate_move, OP_allocate_move2 }, with_call[] = { OP_allocate_move_call, OP_allocate_move2_call };
+	static const uint16_t alone[] = { OP_allocate_move, OP_allocate_move2 },
+			      with_call[] = { OP_allocate_move_call, OP_allocate_move2_call };
 	struct operand args[7] = { g->args[0], g->args[1] };
 	const struct genop *call;
 	size_t moves = 0, used;
@@ -306,7 +311,8 @@ static size_t emit_test_heap_put_list(struct emitter *em, const struct genop *g,
 	const struct genop *put = next_is(g, count, GENOP_put_list);
 	struct operand args[5] = { g->args[1], operand_u(g->args[0].u) };
 
-	if (put == NULL || !operand_is_reg(&put->args[0]) || !operand_is_reg(&put->args[1]) || g->args[0].u > UINT16_MAX)
+	if (put == NULL || !operand_is_reg(&put->args[0]) || !operand_is_reg(&put->args[1]) ||
+	    g->args[0].u > UINT16_MAX)
 		return 0;
 	args[2] = put->args[0];
 	args[3] = put->args[1];
@@ -365,7 +371,8 @@ static size_t emit_nonempty_allocate(struct emitter *em, const struct genop *g, 
 	const struct genop *call;
 	size_t used;
 
-	if (allocate == NULL || g->args[1].kind != OPND_X || init_covers(next_is(allocate, count - 1, GENOP_init_yregs), allocate->args[0].u))
+	if (allocate == NULL || g->args[1].kind != OPND_X ||
+	    init_covers(next_is(allocate, count - 1, GENOP_init_yregs), allocate->args[0].u))
 		return 0;
 	args[2] = allocate->args[0];
 	args[3] = allocate->args[1];
@@ -379,7 +386,8 @@ static size_t emit_nonempty_allocate(struct emitter *em, const struct genop *g, 
 			emit_instr(em, OP_is_nonempty_list_allocate_get_list_yx_call, args);
 			return 2 + used;
 		}
-		EMIT_FIRST(em, args, OP_is_nonempty_list_allocate_get_list_yx, OP_is_nonempty_list_allocate_get_list_dd);
+		EMIT_FIRST(em, args, OP_is_nonempty_list_allocate_get_list_yx,
+			   OP_is_nonempty_list_allocate_get_list_dd);
 		return 3;
 	}
 	emit_instr(em, OP_is_nonempty_list_allocate, args);
@@ -427,8 +435,10 @@ static size_t emit_get_tuple_element(struct emitter *em, const struct genop *g, 
 	args[2] = g->args[2];
 	args[3] = next->args[1];
 	args[4] = next->args[2];
-	emit_instr(em, args[0].kind == OPND_X && args[2].kind == OPND_X && args[4].kind == OPND_X ? OP_get_tuple_element2_x :
-		   OP_get_tuple_element2_r, args);
+	emit_instr(em,
+		   args[0].kind == OPND_X && args[2].kind == OPND_X && args[4].kind == OPND_X ? OP_get_tuple_element2_x
+											      : OP_get_tuple_element2_r,
+		   args);
 	return 2;
 }
 
@@ -459,9 +469,11 @@ static size_t emit_update_record(struct emitter *em, const struct genop *g, size
 		emit_fail(em, g, "the record is no register");
 		return 1;
 	}
-	emit_instr(em, OP_update_record, (struct operand[]){ g->args[2], g->args[3], g->args[1], operand_u(list->count) });
+	emit_instr(em, OP_update_record,
+		   (struct operand[]){ g->args[2], g->args[3], g->args[1], operand_u(list->count) });
 	for (uint32_t i = 0; i < list->count; i += 2) {
-		emit_word(em, list->items[i].kind == OPND_U ? list->items[i].u : (Inst)small_value(list->items[i].term));
+		emit_word(em,
+			  list->items[i].kind == OPND_U ? list->items[i].u : (Inst)small_value(list->items[i].term));
 		emit_source(em, &list->items[i + 1]);
 	}
 	return 1;
@@ -495,8 +507,8 @@ static size_t emit_is_integer(struct emitter *em, const struct genop *g, size_t 
 {
 	const struct genop *next = next_is(g, count, GENOP_is_ge);
 
-	if (next == NULL || g->args[1].kind != OPND_X || !operand_same(&g->args[1], &next->args[1]) || g->args[0].u != next->args[0].u ||
-	    !operand_is_small(&next->args[2]))
+	if (next == NULL || g->args[1].kind != OPND_X || !operand_same(&g->args[1], &next->args[1]) ||
+	    g->args[0].u != next->args[0].u || !operand_is_small(&next->args[2]))
 		return 0;
 	emit_instr(em, OP_is_integer_ge_xi, next->args);
 	return 2;
@@ -504,7 +516,8 @@ static size_t emit_is_integer(struct emitter *em, const struct genop *g, size_t 
 
 /* ---- maps and funs */
 
-/* Pairs of a list whose first items are map keys, in the order of flat maps when all keys are immediate: then one walk finds them all. */
+/* Pairs of a list whose first items are map keys, in the order of flat maps when all keys are immediate: then one walk
+ * finds them all. */
 struct key_place {
 	Term key;
 	uint32_t at; /* in the list */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The translation: runs of internal operations that are done as one.
- * The first operation of a run gets another number and keeps its fields; the others stay behind it. The joined operation
- * does all of them in the usual case, and otherwise goes to the code of the first one alone. So a label may stand inside
- * a run, and unusual cases, errors and traces are left to the single operations. */
+/* The translation: runs of internal operations that are done as one. The first operation of a run gets another number
+ * and keeps its fields; the others stay behind it. The joined operation does all of them in the usual case, and
+ * otherwise goes to the code of the first one alone. So a label may stand inside a run, and unusual cases, errors and
+ * traces are left to the single operations. */
 #include "code/emit.h"
 
 /* A field of 16 bits. */
@@ -57,7 +57,10 @@ static bool joins_position(const Inst *const at[])
 }
 
 /* The same, joined before; is_eq_exact {what was got} */
-static bool joins_eq(const Inst *const at[]) { return half(at[3], 1) == half(at[1], 2) && half(at[2], 2) != half(at[1], 2); }
+static bool joins_eq(const Inst *const at[])
+{
+	return half(at[3], 1) == half(at[1], 2) && half(at[2], 2) != half(at[1], 2);
+}
 
 /* bs_set_position {context}, bs_test_unit {context} */
 static bool joins_same(const Inst *const at[]) { return half(at[0], 1) == half(at[1], 1); }

@@ -170,7 +170,9 @@ static const struct genop *match_command(struct scan *s, const struct genop *g, 
 	}
 	if (operand_is_atom(o, am_integer)) {
 		*used = 5;
-		return is_unsigned(s, &g->args[1], number_of(&o[3]) * number_of(&o[4]), &o[2]) ? take_byte(s, &o[5], g + 1) : NULL;
+		return is_unsigned(s, &g->args[1], number_of(&o[3]) * number_of(&o[4]), &o[2])
+			       ? take_byte(s, &o[5], g + 1)
+			       : NULL;
 	}
 	if (operand_is_atom(o, am_skip)) {
 		*used = 1;
@@ -290,7 +292,8 @@ static const struct genop *run_op(struct scan *s, const struct genop *g)
 	case GENOP_bs_start_match4:
 		return start_match(s, &a[2], &a[3], g + 1);
 	case GENOP_bs_get_position:
-		return is_context(s, &a[0]) ? put(s, &a[1], (struct known){ .kind = POSITION, .n = s->at }, g + 1) : NULL;
+		return is_context(s, &a[0]) ? put(s, &a[1], (struct known){ .kind = POSITION, .n = s->at }, g + 1)
+					    : NULL;
 	case GENOP_bs_set_position:
 		return set_position(s, g);
 	case GENOP_bs_get_integer2:
@@ -309,7 +312,12 @@ static const struct genop *run_op(struct scan *s, const struct genop *g)
 		return test_tail(s, g);
 	case GENOP_bs_match:
 		return match_commands(s, g);
-	case GENOP_is_eq_exact: case GENOP_is_ne_exact: case GENOP_is_eq: case GENOP_is_ne: case GENOP_is_lt: case GENOP_is_ge:
+	case GENOP_is_eq_exact:
+	case GENOP_is_ne_exact:
+	case GENOP_is_eq:
+	case GENOP_is_ne:
+	case GENOP_is_lt:
+	case GENOP_is_ge:
 		return compare(s, g);
 	case GENOP_is_integer:
 		return read_operand(s, &a[1]).kind == NUMBER ? g + 1 : NULL;
@@ -353,7 +361,9 @@ static bool may_loop(const struct scan *s, const struct genop *g)
 void emit_scan(struct emitter *em, const struct genop *g, uint32_t entry)
 {
 	const Inst *info = em->words + em->functions[em->function_count - 1];
-	struct scan s = { .em = em, .entry = entry, .arity = func_info_arity(info), .context = NO_ARGUMENT, .counter = NO_ARGUMENT };
+	struct scan s = {
+		.em = em, .entry = entry, .arity = func_info_arity(info), .context = NO_ARGUMENT, .counter = NO_ARGUMENT
+	};
 	union { int8_t steps[BITS_SCAN_BYTES]; Inst words[BITS_SCAN_BYTES / sizeof(Inst)]; } table;
 	unsigned looped = 0;
 
@@ -368,7 +378,9 @@ void emit_scan(struct emitter *em, const struct genop *g, uint32_t entry)
 		return;
 	if (s.counter == NO_ARGUMENT)
 		s.counter = s.context;
-	emit_instr(em, OP_bs_scan, (struct operand[]){ operand_x(s.context), operand_x(s.counter), operand_u(BITS_SCAN_BYTES / sizeof(Inst)) });
+	emit_instr(em, OP_bs_scan,
+		   (struct operand[]){ operand_x(s.context), operand_x(s.counter),
+				       operand_u(BITS_SCAN_BYTES / sizeof(Inst)) });
 	for (size_t i = 0; i < BITS_SCAN_BYTES / sizeof(Inst); i++)
 		emit_word(em, table.words[i]);
 }

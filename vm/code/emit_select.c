@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The translation of select_val and select_tuple_arity: a table for dense small integers, binary search for many immediate values,
- * a linear one for few, one comparison after the other for values that are no single word. */
+/* The translation of select_val and select_tuple_arity: a table for dense small integers, binary search for many
+ * immediate values, a linear one for few, one comparison after the other for values that are no single word. */
 #include "code/emit.h"
 
 #include <stdlib.h>
@@ -54,7 +54,8 @@ static bool emit_table(struct emitter *em, const struct genop *g, const struct c
 
 	if (last < first || span > TABLE_MAX_WORDS || span > (uint64_t)n * 3)
 		return false;
-	emit_instr(em, OP_select_table, (struct operand[]){ g->args[0], g->args[1], operand_u(span), operand_const(c[0].value) });
+	emit_instr(em, OP_select_table,
+		   (struct operand[]){ g->args[0], g->args[1], operand_u(span), operand_const(c[0].value) });
 	for (uint32_t i = 0; i < n; i++) {
 		while (em->count - em->base - OPWORDS_select_table < (uint64_t)(small_value(c[i].value) - first))
 			emit_list_label(em, (uint32_t)g->args[1].u);
@@ -122,7 +123,8 @@ size_t emit_select_arity(struct emitter *em, const struct genop *g, size_t count
 	for (uint32_t i = 0; i < list->count; i += 2) {
 		const struct operand *arity = &list->items[i];
 
-		emit_word(em, HEADER(arity->kind == OPND_CONST ? (uint64_t)small_value(arity->term) : arity->u, SUB_TUPLE));
+		emit_word(em,
+			  HEADER(arity->kind == OPND_CONST ? (uint64_t)small_value(arity->term) : arity->u, SUB_TUPLE));
 		emit_list_label(em, (uint32_t)list->items[i + 1].u);
 	}
 	return 1;

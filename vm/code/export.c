@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The export table: entries in one reserved range, chained in buckets. Readers take no lock: an entry is complete before its
- * bucket names it, and stays. */
+/* The export table: entries in one reserved range, chained in buckets. Readers take no lock: an entry is complete
+ * before its bucket names it, and stays. */
 #include "code/export.h"
 
 #include <sys/mman.h>
@@ -47,7 +47,8 @@ size_t export_room(void)
 static _Atomic(struct export *) *find_bucket(Term module, Term function, uint32_t arity)
 {
 	/* One multiplication: apply looks up each function that it calls. */
-	uint64_t h = ((uint64_t)atom_index(module) << 32 ^ atom_index(function) ^ (uint64_t)arity << 24) * 0x9e3779b97f4a7c15;
+	uint64_t h = ((uint64_t)atom_index(module) << 32 ^ atom_index(function) ^ (uint64_t)arity << 24) *
+		     0x9e3779b97f4a7c15;
 
 	return &exports.buckets[h >> (64 - BUCKET_BITS)];
 }
@@ -219,7 +220,8 @@ bool export_is_raiser(const struct export *e)
 void export_each(void (*see)(struct export *e, void *arg), void *arg)
 {
 	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct export *e = atomic_load_explicit(&exports.buckets[i], memory_order_acquire); e != NULL; e = e->next)
+		for (struct export *e = atomic_load_explicit(&exports.buckets[i], memory_order_acquire); e != NULL;
+		     e = e->next)
 			see(e, arg);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exports: one entry a {module, function, arity} that anybody ever named; never freed. What is named by loaded code, by
- * calls that choose names as they run (make_fun), and by foreign bytes (funs) is a share of the table each at most: none
- * uses up what another needs. What is applied and in no table gets no entry.
+ * calls that choose names as they run (make_fun), and by foreign bytes (funs) is a share of the table each at most:
+ * none uses up what another needs. What is applied and in no table gets no entry.
  * Invariant: `address` always points to code that can be run: the function, or the entry's own stub. */
 #ifndef VM_CODE_EXPORT_H
 #define VM_CODE_EXPORT_H
@@ -21,7 +21,8 @@ struct export {
 	bif_fn call;         /* what calls of it run: the same, or a breakpoint */
 	const char *bif_name; /* for probes and reports */
 	Inst func_info[4];   /* the stub's, so that address lookups name BIFs; exec fills both */
-	Inst stub[4];        /* export_bif or export_undefined; the arity again; export_traced, for calls with a breakpoint */
+	/* export_bif or export_undefined; the arity again; export_traced, for calls with a breakpoint */
+	Inst stub[4];
 	Term fun_literal;    /* fun M:F/A as a literal term; TERM_NONE until wanted: fun_of_export */
 	struct export *next; /* in the table's bucket */
 };
@@ -39,7 +40,8 @@ size_t export_room(void);
 struct export *export_get(Term module, Term function, uint32_t arity);
 /* The same for whoever may name too many. Fails: NULL when the namer's share is used up, or memory is refused. */
 struct export *export_try_get(Term module, Term function, uint32_t arity, enum export_namer namer);
-/* The entry if it is safe to name it: it can be called, or was there when a module was loaded last. NULL otherwise. Lock-free. */
+/* The entry if it is safe to name it: it can be called, or was there when a module was loaded last. NULL otherwise.
+ * Lock-free. */
 struct export *export_find_safe(Term module, Term function, uint32_t arity);
 /* A module was loaded. */
 void export_count_load(void);
@@ -50,8 +52,8 @@ void export_set_bif(struct export *e, bif_fn fn, const char *name);
 /* A native function that is in no table: nobody can name it, natives alone have their process go on in it. Before
  * anything runs. */
 struct export *export_new_hidden(Term module, Term function, uint32_t arity, bif_fn fn, const char *name);
-/* Calls of that native by its name in code are an instruction in OTP, which no trace sees: they get a twin of it. Before
- * anything runs. */
+/* Calls of that native by its name in code are an instruction in OTP, which no trace sees: they get a twin of it.
+ * Before anything runs. */
 void export_add_instruction(struct export *e);
 /* What code that names e calls: its twin where e has one, e itself otherwise. */
 struct export *export_direct(struct export *e);

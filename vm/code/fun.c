@@ -24,8 +24,8 @@ static struct {
 
 static bool is_entry_of(const struct fun_entry *e, const struct fun_facts *f)
 {
-	return e->module == f->module && e->index == f->index && e->old_uniq == f->old_uniq && e->old_index == f->old_index &&
-	       memcmp(e->uniq, f->uniq, sizeof(e->uniq)) == 0;
+	return e->module == f->module && e->index == f->index && e->old_uniq == f->old_uniq &&
+	       e->old_index == f->old_index && memcmp(e->uniq, f->uniq, sizeof(e->uniq)) == 0;
 }
 
 static struct fun_entry *find_in(struct fun_entry *e, const struct fun_facts *f)

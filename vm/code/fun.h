@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fun entries: one a lambda of a version of a module, keyed by {module, MD5 of the module, index, old index, old uniq}; never freed. Those
- * that only foreign bytes named are FUNS_FOREIGN_MAX at most.
+/* Fun entries: one a lambda of a version of a module, keyed by {module, MD5 of the module, index, old index, old uniq};
+ * never freed. Those that only foreign bytes named are FUNS_FOREIGN_MAX at most.
  * Invariant: `address` is the entry of the lambda's function, or NULL while that version is not loaded
  * (then error_handler:undefined_lambda/3 is called) or just being purged (then the call waits: module_await_purge). */
 #ifndef VM_CODE_FUN_H

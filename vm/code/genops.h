@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of the generic operations, from genops.def. GENOP_<name>; those that no compiler of OTP 25 to 29 emits, and those of native records, are not named. */
+/* Numbers of the generic operations, from genops.def. GENOP_<name>; those that no compiler of OTP 25 to 29 emits, and
+ * those of native records, are not named. */
 #ifndef VM_CODE_GENOPS_H
 #define VM_CODE_GENOPS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module table, and the ways of code: prepared, pending, current, old, gone. Entries of the table are never freed. */
+/* The module table, and the ways of code: prepared, pending, current, old, gone. Entries of the table are never
+ * freed. */
 #include "code/module.h"
 
 #include <errno.h>
@@ -245,7 +246,8 @@ static void tell_leaving(struct code_instance *c)
 		breakpoint_hooks.leaving(c);
 }
 
-/* Everything that a caller may find through an export is there before the export is; a module is loaded when all its exports are. */
+/* Everything that a caller may find through an export is there before the export is; a module is loaded when all its
+ * exports are. */
 static void make_current(struct module *m, struct code_instance *c)
 {
 	struct code_instance *last = current_of(m);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modules: their current and old code; loading, deleting, purging; and which function and line an address belongs to.
  * Code stands in one reserved range of addresses; looking an address up takes no lock.
- * Invariant: an instance's code stays until it is purged; an export's address points to current code only.
- * Locks: what replaces current code does it while the world is stopped (sched_stop_world), so that nobody waits for a lock
- * that a stopped thread holds; modules that are new are entered under `module_table`. Old code that nobody runs any more
- * is taken away under it, and freed when all threads have been between two time slices: whoever found it had found it
- * in one. */
+ * Invariant: an instance's code stays until it is purged; an export's address points to current code only. Locks: what
+ * replaces current code does it while the world is stopped (sched_stop_world), so that nobody waits for a lock that a
+ * stopped thread holds; modules that are new are entered under `module_table`. Old code that nobody runs any more is
+ * taken away under it, and freed when all threads have been between two time slices: whoever found it had found it in
+ * one. */
 #ifndef VM_CODE_MODULE_H
 #define VM_CODE_MODULE_H
 
@@ -29,7 +29,8 @@ struct code_instance {
 	uint32_t function_count; /* E */
 	struct code_line *lines; /* E: by rising `at`; mem_alloc; may be NULL */
 	uint32_t line_count; /* E */
-	const Inst **label_address; /* E: by label, NULL where the label is no entry of a function; mem_alloc; freed once published */
+	/* E: by label, NULL where the label is no entry of a function; mem_alloc; freed once published */
+	const Inst **label_address;
 	struct coverage *coverage; /* E: NULL: none */
 	const uint8_t *strings; /* the string table, where OPND_STRINGs point; lives as long as the code */
 	size_t string_bytes;
@@ -78,12 +79,14 @@ struct code_instance *module_prepare(const uint8_t *bytes, size_t n, struct beam
 /* Code that was never published. */
 void module_free_instance(struct code_instance *c);
 /* All at once: the current code of each becomes old; one with an on_load function only waits for it (module.pending).
- * Takes: the instances. Fails: -EBUSY (nothing changed, nothing taken): one still has old code, or waits for its on_load function. */
+ * Takes: the instances. Fails: -EBUSY (nothing changed, nothing taken): one still has old code, or waits for its
+ * on_load function. */
 int module_publish(struct code_instance **c, size_t n);
-/* Both steps for a module that is not loaded yet; when it is meanwhile, nothing happens. Its on_load function runs in a process of its own.
- * *on_load, or TERM_NONE. Fails: -EINVAL with *error. */
+/* Both steps for a module that is not loaded yet; when it is meanwhile, nothing happens. Its on_load function runs in a
+ * process of its own. *on_load, or TERM_NONE. Fails: -EINVAL with *error. */
 int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error, Term *on_load);
-/* What current code of the module declares as a native record of that name, as data/record.h says; TERM_NONE: nothing. It is a literal. */
+/* What current code of the module declares as a native record of that name, as data/record.h says; TERM_NONE: nothing.
+ * It is a literal. */
 Term module_find_record(Term module, Term name);
 /* Is there an export of the module that can be called, or current code? */
 bool module_is_loaded(Term name);
@@ -91,14 +94,16 @@ bool module_is_loaded(Term name);
 bool module_can_publish(Term name);
 /* A way to call the on_load function of the pending code; NULL when none waits. */
 struct export *module_on_load_export(Term name);
-/* The on_load function of the pending code has run: keep publishes, else the code waits for its purge. Fails: -ENOENT without such code. */
+/* The on_load function of the pending code has run: keep publishes, else the code waits for its purge. Fails: -ENOENT
+ * without such code. */
 int module_finish_on_load(Term name, bool keep);
 /* Current code becomes old; its exports become undefined. Fails: -ENOENT without current code; -EBUSY with old code. */
 int module_delete(Term name);
 
-/* ---- purging, of one module at a time: the code is prepared, then the caller sees to it that no process uses it, then it is freed, or left.
- * From prepare on its funs cannot be called, but by who was about to when it was called: by the end of a round of slices
- * (proc/progress.h) these do. failed: what is purged is the pending code whose on_load function has failed.
+/* ---- purging, of one module at a time: the code is prepared, then the caller sees to it that no process uses it, then
+ * it is freed, or left. From prepare on its funs cannot be called, but by who was about to when it was called: by the
+ * end of a round of slices (proc/progress.h) these do. failed: what is purged is the pending code whose on_load
+ * function has failed.
  * Fails: -ENOENT without such code; -EBUSY while another is being purged. */
 int module_purge_prepare(Term name, bool failed);
 /* Its funs can be called again. Fails: -EINVAL when that module is not being purged. */
@@ -111,12 +116,14 @@ int module_purge_complete(Term name, struct code_instance **unused);
 struct literal_area *module_purge_end(struct code_instance *unused);
 /* When that module is being purged: suspends p, which runs here, until that is over. */
 void module_await_purge(Process *p, Term name);
-/* Does the process have a return address, or its next instruction, in the module's old code? p runs here, or the world is stopped. */
+/* Does the process have a return address, or its next instruction, in the module's old code? p runs here, or the world
+ * is stopped. */
 bool module_is_old_used_by(const struct module *m, const Process *p);
 
 /* ---- addresses */
-/* Below, pc is a return address, a function's entry, or the address right behind an instruction; it may be in an export's stub.
- * The func_info block of the function that pc lies in (a return address lies in its caller); NULL when it is no code. Lock-free. */
+/* Below, pc is a return address, a function's entry, or the address right behind an instruction; it may be in an
+ * export's stub. The func_info block of the function that pc lies in (a return address lies in its caller); NULL when
+ * it is no code. Lock-free. */
 const Inst *code_find_function(const Inst *pc);
 struct code_place {
 	Term module, function;
@@ -129,8 +136,8 @@ bool code_find_place(const Inst *pc, struct code_place *place);
 struct mfa;
 /* probe_find_function: of the instruction at this address. */
 bool code_find_mfa(const Inst *at, struct mfa *mfa, bool *stays);
-/* [{file, Name}, {line, Line} | tail] of a stack trace; tail where the line is unknown. Frames in turn that stand in one file share the
- * tuple of its name: *last begins as {0} and is the same for all of one stack trace. */
+/* [{file, Name}, {line, Line} | tail] of a stack trace; tail where the line is unknown. Frames in turn that stand in
+ * one file share the tuple of its name: *last begins as {0} and is the same for all of one stack trace. */
 struct code_file_term {
 	Term file, tuple;
 };

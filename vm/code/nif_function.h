@@ -26,7 +26,10 @@ struct nif_function {
 
 static inline Inst nif_inst(const struct nif_function *f) { return (Inst)(uintptr_t)f << 16 | OP_call_nif; }
 /* of a call_nif; a breakpoint may stand over its number */
-static inline const struct nif_function *nif_of_inst(Inst word) { return (const struct nif_function *)(uintptr_t)(word >> 16); }
+static inline const struct nif_function *nif_of_inst(Inst word)
+{
+	return (const struct nif_function *)(uintptr_t)(word >> 16);
+}
 
 /* The function whose func_info block this is calls f from now on. The world is stopped, or nobody can call it yet. */
 void nif_place(Inst *info, const struct nif_function *f);
@@ -36,8 +39,8 @@ struct nif_detour {
 	struct nif_function function;
 	Inst info[FUNC_INFO_WORDS];
 	Inst entry;          /* right behind it: call_nif */
-	/* While it is under way: what Erlang code called, which an error's trace tells of. The arguments are the process's
-	 * nif_args. */
+	/* While it is under way: what Erlang code called, which an error's trace tells of. The arguments are the
+	 * process's nif_args. */
 	bool is_underway;
 	struct exc_place called;
 	struct nif_detour *next_unused;

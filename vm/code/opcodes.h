@@ -21,15 +21,15 @@ enum opcode_words {
 #include "code/opcodes.def"
 };
 
-/* A func_info block stands right before the entry of every function: operation, module, function, arity. What is over the first 16 bits of
- * the operation and the first 32 of the arity is used by code/breakpoint.h. */
+/* A func_info block stands right before the entry of every function: operation, module, function, arity. What is over
+ * the first 16 bits of the operation and the first 32 of the arity is used by code/breakpoint.h. */
 enum { FUNC_INFO_WORDS = OPWORDS_func_info };
 static inline Term func_info_module(const Inst *f) { return f[1]; }
 static inline Term func_info_function(const Inst *f) { return f[2]; }
 static inline unsigned func_info_arity(const Inst *f) { return (unsigned)f[3]; }
 
-/* Words of one segment in the list of bs_create_bin: kind (data/bits.h) | flags << 8 | unit << 16 | number << 32, value, size, string,
- * and how it is put: bs_put | bytes (BS_PUT_BITS: bits) << 8. */
+/* Words of one segment in the list of bs_create_bin: kind (data/bits.h) | flags << 8 | unit << 16 | number << 32,
+ * value, size, string, and how it is put: bs_put | bytes (BS_PUT_BITS: bits) << 8. */
 enum { BS_SEGMENT_WORDS = 5, BS_PUT_BITS_MAX = 56 };
 enum bs_put {
 	BS_PUT_NONE,         /* not simple */
@@ -45,7 +45,9 @@ enum bs_put {
 	BS_PUT_FLOAT_32,
 	BS_PUT_UTF16,
 	BS_PUT_SIZED,        /* the last segment: a big-endian integer of as many bits as its size says when it runs */
-	BS_PUT_BITS,         /* an integer of 1 to BS_PUT_BITS_MAX bits that does not start or end at a byte; a first segment: all of it, to any bit */
+	/* an integer of 1 to BS_PUT_BITS_MAX bits that does not start or end at a byte; a first segment: all of it, to
+	 * any bit */
+	BS_PUT_BITS,
 };
 
 /* Words of one command of get_map_elements. */

@@ -18,8 +18,8 @@ struct big_view {
 /* t: an integer. Owns: the view must not be moved (limbs may point into it) and dies with t. */
 void big_view(Term t, struct big_view *v);
 
-/* The term of a magnitude in limbs at `at + 1`, where `at` are room + 1 words just taken by heap_alloc: writes the header, gives back
- * what it does not need; a value that fits a small gives back all. */
+/* The term of a magnitude in limbs at `at + 1`, where `at` are room + 1 words just taken by heap_alloc: writes the
+ * header, gives back what it does not need; a value that fits a small gives back all. */
 Term big_finish(struct heap *h, Term *at, size_t room, size_t count, bool negative);
 /* A copy of a magnitude (highest limbs may be zero). Fails: TERM_NONE beyond BIG_MAX_LIMBS. */
 Term big_from_limbs(struct heap *h, const uint64_t *limbs, size_t count, bool negative);

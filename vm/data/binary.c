@@ -56,7 +56,9 @@ static Term put_subbin(struct heap *h, Term original, uint64_t start, uint64_t s
 {
 	struct subbin *s = (struct subbin *)heap_alloc(h, SUBBIN_WORDS);
 
-	*s = (struct subbin){ HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN), size / 8, start / 8, size & 7, start & 7, .original = original };
+	*s = (struct subbin){
+		HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN), size / 8, start / 8, size & 7, start & 7, .original = original
+	};
 	return term_from_boxed((Term *)s);
 }
 

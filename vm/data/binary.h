@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Binaries and bitstrings as terms: reading the bytes of any of them, making them, cutting them.
- * Invariant: a sub-binary's original is a heapbin or a refbin; a bitstring that is no whole number of bytes, or does not
- * start at a byte, is a sub-binary. Bytes seen through a view stay where they are until a collection or an append
+ * Invariant: a sub-binary's original is a heapbin or a refbin; a bitstring that is no whole number of bytes, or does
+ * not start at a byte, is a sub-binary. Bytes seen through a view stay where they are until a collection or an append
  * (data/bits.h) in the same process. */
 #ifndef VM_DATA_BINARY_H
 #define VM_DATA_BINARY_H
@@ -62,8 +62,8 @@ static inline size_t binary_size_bytes(Term t) { return boxed_ptr(t)[1]; }
 
 /* The whole bytes of v, which does not start at a byte, copied to *scratch (mem_free it). */
 const uint8_t *binary_copy_shifted(const struct bits_view *v, uint8_t **scratch);
-/* The whole bytes of a bitstring: in place where they stand on a byte boundary, else copied to *scratch (mem_free it; set to NULL
- * when not needed). */
+/* The whole bytes of a bitstring: in place where they stand on a byte boundary, else copied to *scratch (mem_free it;
+ * set to NULL when not needed). */
 static inline const uint8_t *binary_whole_bytes(Term t, size_t *n, uint8_t **scratch)
 {
 	struct bits_view v = binary_view(t);
@@ -85,7 +85,8 @@ static inline const uint8_t *binary_bytes(Term t, size_t *n, uint8_t **scratch)
 /* ---- making. GC: none. Fails: TERM_NONE when memory cannot be had. */
 /* A new binary of n bytes that the caller fills at once. */
 Term binary_alloc(struct heap *h, size_t n, uint8_t **bytes);
-/* The same with its bytes on the heap, though they may be more than HEAPBIN_LIMIT: for few that do not live long. Never fails. */
+/* The same with its bytes on the heap, though they may be more than HEAPBIN_LIMIT: for few that do not live long. Never
+ * fails. */
 static inline Term binary_alloc_on_heap(struct heap *h, size_t n, uint8_t **bytes)
 {
 	size_t words = 2 + (n + 7) / 8;
@@ -99,8 +100,8 @@ static inline Term binary_alloc_on_heap(struct heap *h, size_t n, uint8_t **byte
 Term binary_put(struct heap *h, const void *bytes, size_t n);
 /* A new bitstring with a copy of the bits. */
 Term binary_put_bits(struct heap *h, const struct bits_view *v);
-/* Bits [start, start + size) of t, which must have them. Whole bytes, HEAPBIN_LIMIT or less, are copied, so that they keep no large
- * binary alive; others are shared. */
+/* Bits [start, start + size) of t, which must have them. Whole bytes, HEAPBIN_LIMIT or less, are copied, so that they
+ * keep no large binary alive; others are shared. */
 Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size);
 /* The same of a heapbin or refbin, whose bytes stand at base, in the caller's room at *top, which advances; at most
  * BINARY_SUB_WORDS. */
@@ -117,8 +118,12 @@ static inline Term binary_put_part(Term **top, Term original, const uint8_t *bas
 		*top = at + 2 + (size + 63) / 64;
 		return term_from_boxed(at);
 	}
-	*s = (struct subbin){ .header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN), .size_bytes = size / 8, .offset_bytes = start / 8,
-			      .bit_size = size & 7, .bit_offset = start & 7, .original = original };
+	*s = (struct subbin){ .header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN),
+			      .size_bytes = size / 8,
+			      .offset_bytes = start / 8,
+			      .bit_size = size & 7,
+			      .bit_offset = start & 7,
+			      .original = original };
 	*top = at + SUBBIN_WORDS;
 	return term_from_boxed(at);
 }

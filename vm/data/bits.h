@@ -28,7 +28,8 @@ enum bits_error {
 };
 
 /* ---- sizes */
-/* size (an integer term) times unit. Fails: BITS_BADARG when it is no integer or negative; BITS_LIMIT when it is huge. */
+/* size (an integer term) times unit. Fails: BITS_BADARG when it is no integer or negative; BITS_LIMIT when it is
+ * huge. */
 static inline enum bits_error bits_size(Term size, unsigned unit, uint64_t *bits)
 {
 	if (likely(term_is_small(size) && small_value(size) >= 0))
@@ -40,7 +41,10 @@ enum bits_error bits_add(struct heap *h, Term a, Term b, unsigned unit, Term *su
 
 /* ---- matching */
 static inline struct match_ctx *match_ptr(Term ctx) { return (struct match_ctx *)boxed_ptr(ctx); }
-static inline bool term_is_match(Term t) { return term_is_boxed(t) && *boxed_ptr(t) == HEADER(MATCH_WORDS - 1, SUB_MATCH); }
+static inline bool term_is_match(Term t)
+{
+	return term_is_boxed(t) && *boxed_ptr(t) == HEADER(MATCH_WORDS - 1, SUB_MATCH);
+}
 /* Is n a multiple of unit (1..256)? Nearly every unit is a power of two, and a division is dear. */
 static inline bool bits_are_units(uint64_t n, unsigned unit)
 {
@@ -105,7 +109,8 @@ static inline bool bits_is_little(unsigned flags)
 {
 	return (flags & BITS_LITTLE) != 0 || ((flags & BITS_NATIVE) != 0 && __BYTE_ORDER == __LITTLE_ENDIAN);
 }
-/* 1 to 64 bits that were read as a big-endian number, as the little-endian one: the last, partial byte is the highest. */
+/* 1 to 64 bits that were read as a big-endian number, as the little-endian one: the last, partial byte is the
+ * highest. */
 static inline uint64_t bits_to_little(uint64_t v, unsigned size)
 {
 	unsigned rest = size & 7, whole = size - rest;
@@ -157,7 +162,12 @@ static inline Term bits_load_whole(const uint8_t *p, unsigned size, bool is_litt
 	return SMALL(is_signed ? (uint64_t)bits_extend_sign(v, size) : v);
 }
 /* A step for each byte: BITS_SCAN_STOP, or a number from BITS_SCAN_STEP_MIN to BITS_SCAN_STEP_MAX. */
-enum { BITS_SCAN_BYTES = 256, BITS_SCAN_STOP = INT8_MIN, BITS_SCAN_STEP_MIN = -INT8_MAX, BITS_SCAN_STEP_MAX = INT8_MAX };
+enum {
+	BITS_SCAN_BYTES = 256,
+	BITS_SCAN_STOP = INT8_MIN,
+	BITS_SCAN_STEP_MIN = -INT8_MAX,
+	BITS_SCAN_STEP_MAX = INT8_MAX
+};
 /* Does the context begin and end at bytes, and is the next byte one that has a step? */
 static inline bool bits_may_scan(const struct match_ctx *m, const int8_t *steps)
 {
@@ -165,7 +175,8 @@ static inline bool bits_may_scan(const struct match_ctx *m, const int8_t *steps)
 
 	return ((at | m->end_bits) & 7) == 0 && at < m->end_bits && steps[m->base[at >> 3]] != BITS_SCAN_STOP;
 }
-/* How many of the bytes that come next, `most` at most, have steps, and the sum of these. The context stays where it is. */
+/* How many of the bytes that come next, `most` at most, have steps, and the sum of these. The context stays where it
+ * is. */
 size_t bits_scan(const struct match_ctx *m, const int8_t *steps, size_t most, int64_t *sum);
 /* The next one, anywhere. TERM_NONE when bits are missing. */
 static inline Term bits_get_whole(struct match_ctx *m, unsigned size, bool is_little, bool is_signed)
@@ -209,7 +220,8 @@ static inline bool bits_take_double(struct match_ctx *m, uint64_t size, unsigned
 }
 /* 16, 32 or 64 bits; TERM_NONE for other sizes, missing bits, infinities and NaN. Words: FLOAT_WORDS. */
 Term bits_get_float(struct heap *h, struct match_ctx *m, uint64_t size, unsigned flags);
-/* Bits [start, start + size) of the context's original at *top, which advances; at most BINARY_SUB_WORDS. As binary_sub. */
+/* Bits [start, start + size) of the context's original at *top, which advances; at most BINARY_SUB_WORDS. As
+ * binary_sub. */
 static inline Term bits_put_part(Term **top, const struct match_ctx *m, uint64_t start, uint64_t size)
 {
 	return binary_put_part(top, m->original, m->base, start, size);
@@ -225,7 +237,10 @@ static inline bool bits_skip(struct match_ctx *m, uint64_t size)
 }
 /* All that is left, which must be a multiple of unit. */
 bool bits_skip_all(struct match_ctx *m, unsigned unit);
-static inline bool bits_test_unit(const struct match_ctx *m, unsigned unit) { return bits_are_units(bits_left(m), unit); }
+static inline bool bits_test_unit(const struct match_ctx *m, unsigned unit)
+{
+	return bits_are_units(bits_left(m), unit);
+}
 static inline bool bits_test_tail(const struct match_ctx *m, uint64_t size) { return bits_left(m) == size; }
 /* bs_match's ensure_at_least: size bits, and what is behind them a multiple of unit. */
 static inline bool bits_ensure(const struct match_ctx *m, uint64_t size, unsigned unit)

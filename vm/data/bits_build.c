@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bit syntax, construction. Puts never look at what stood in the room before.
- * Appending: a refbin with REFBIN_WRITABLE alone names its buffer, whose unused end is free for the one sub-binary marked
- * `writable`, the newest. A new sub-binary takes the mark over; whoever keeps a pointer into the buffer ends it. */
+/* The bit syntax, construction. Puts never look at what stood in the room before. Appending: a refbin with
+ * REFBIN_WRITABLE alone names its buffer, whose unused end is free for the one sub-binary marked `writable`, the
+ * newest. A new sub-binary takes the mark over; whoever keeps a pointer into the buffer ends it. */
 #include <endian.h>
 #include <math.h>
 

@@ -239,7 +239,8 @@ Term bits_get_utf32(struct match_ctx *m, unsigned flags)
 
 	if (bits_left(m) < 32)
 		return TERM_NONE;
-	c = bits_is_little(flags) ? read_little(m->base, m->offset_bits, 32) : bitcopy_read(m->base, m->offset_bits, 32);
+	c = bits_is_little(flags) ? read_little(m->base, m->offset_bits, 32)
+				  : bitcopy_read(m->base, m->offset_bits, 32);
 	if (!is_scalar(c))
 		return TERM_NONE;
 	m->offset_bits += 32;

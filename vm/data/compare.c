@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order and equality of terms, without recursion: frames of what is still to be compared stand on a stack of their own. What has
- * nothing to look into, and tuples and flat maps of the same words, are compared before there are any frames.
+/* Order and equality of terms, without recursion: frames of what is still to be compared stand on a stack of their own.
+ * What has nothing to look into, and tuples and flat maps of the same words, are compared before there are any frames.
  * Invariant: the frames below the top one are those that decide only when all above are equal. */
 #include "data/compare.h"
 
@@ -33,7 +33,8 @@ enum step {
 	STEP_VALUES,         /* the next candidate's values */
 };
 
-/* Two sets of n leaves whose keys share a hash, in any order: leaf `next` of a is looked for in b, where `tried` is its turn. */
+/* Two sets of n leaves whose keys share a hash, in any order: leaf `next` of a is looked for in b, where `tried` is its
+ * turn. */
 struct match {
 	const Term *a, *b;
 	size_t n, next, tried;
@@ -53,8 +54,8 @@ struct race {
 	struct candidate candidates[];
 };
 
-/* The number stands between a and b: side by side, gcc loads both as one vector just after they were stored one by one, and the load
- * waits. */
+/* The number stands between a and b: side by side, gcc loads both as one vector just after they were stored one by one,
+ * and the load waits. */
 struct frame {
 	union {
 		const Term *a;
@@ -74,9 +75,9 @@ struct walk {
 	struct frame fixed[32];
 };
 
-/* Of large terms most lies in no cache. Collections leave terms in about the order in which they are compared, but in many
- * strands of uneven steps, which processors do not foresee: after so many words that were looked into, what stands some
- * kilobytes behind each term is asked for. */
+/* Of large terms most lies in no cache. Collections leave terms in about the order in which they are compared, but in
+ * many strands of uneven steps, which processors do not foresee: after so many words that were looked into, what stands
+ * some kilobytes behind each term is asked for. */
 enum { LOOKED_INTO_FEW = 1024, AHEAD_BYTES = 8192 };
 /* So many words, or bytes of two binaries, took well less than a millisecond: now the scheduler is lent. */
 enum { LOOKED_INTO_MANY = 1 << 15, BYTES_MANY = 8 * LOOKED_INTO_MANY };
@@ -314,9 +315,9 @@ static inline size_t skip_same_heads(const Term **a, const Term **b)
 	return n;
 }
 
-/* Elements of two tuples of one arity, values of two flat maps whose keys are the same words, of two records of one definition, or head and tail of cells of two lists
- * which are the same up to there: when they are equal, so are the terms. 0 for all else. *passed: grows by the cells
- * before those. */
+/* Elements of two tuples of one arity, values of two flat maps whose keys are the same words, of two records of one
+ * definition, or head and tail of cells of two lists which are the same up to there: when they are equal, so are the
+ * terms. 0 for all else. *passed: grows by the cells before those. */
 static inline __attribute__((always_inline)) size_t find_elements(Term ta, Term tb, const Term **a, const Term **b,
 								       unsigned *passed)
 {
@@ -415,8 +416,8 @@ static bool same_children(struct walk *w, Term a, Term b)
 	return true;
 }
 
-/* One step of the match on top, given whether what stood above it was the same: keys first. Returns false at its end when some leaf has
- * no like. */
+/* One step of the match on top, given whether what stood above it was the same: keys first. Returns false at its end
+ * when some leaf has no like. */
 static bool step_match(struct walk *w, bool same)
 {
 	struct match *m = w->top[-1].match;
@@ -689,7 +690,8 @@ bool compare_same(Term a, Term b, unsigned how)
 		return tags == TAG_CONS ? same_lists(a, b, how) : same_others_apart(a, b, how);
 	header = *boxed_ptr(a);
 	if (is_bitstring_header(header) && is_bitstring_header(*boxed_ptr(b)))
-		return likely(binary_size_bytes(a) <= BYTES_MANY) ? binary_equal(a, b) : same_large_bitstrings(a, b, how);
+		return likely(binary_size_bytes(a) <= BYTES_MANY) ? binary_equal(a, b)
+								  : same_large_bitstrings(a, b, how);
 	if (header == *boxed_ptr(b)) {
 		if (header_sub(header) == SUB_TUPLE && likely(header_arity(header) <= LOOKED_INTO_MANY))
 			return same_rest(boxed_ptr(a) + 1, boxed_ptr(b) + 1, header_arity(header), how);
@@ -701,15 +703,29 @@ bool compare_same(Term a, Term b, unsigned how)
 
 /* ---- order */
 
-enum rank { RANK_NUMBER, RANK_ATOM, RANK_REF, RANK_FUN, RANK_PORT, RANK_PID, RANK_TUPLE, RANK_RECORD, RANK_MAP, RANK_NIL, RANK_LIST, RANK_BITS };
+enum rank {
+	RANK_NUMBER,
+	RANK_ATOM,
+	RANK_REF,
+	RANK_FUN,
+	RANK_PORT,
+	RANK_PID,
+	RANK_TUPLE,
+	RANK_RECORD,
+	RANK_MAP,
+	RANK_NIL,
+	RANK_LIST,
+	RANK_BITS
+};
 
 static inline enum rank rank_term(Term t)
 {
 	static const uint8_t boxed[16] = {
-		[SUB_TUPLE] = RANK_TUPLE, [SUB_BIG_POS] = RANK_NUMBER, [SUB_BIG_NEG] = RANK_NUMBER, [SUB_REF] = RANK_REF,
-		[SUB_FUN] = RANK_FUN, [SUB_FLOAT] = RANK_NUMBER, [SUB_EXPORT] = RANK_FUN, [SUB_REFBIN] = RANK_BITS,
-		[SUB_HEAPBIN] = RANK_BITS, [SUB_SUBBIN] = RANK_BITS, [SUB_MAP] = RANK_MAP, [SUB_XPID] = RANK_PID,
-		[SUB_XPORT] = RANK_PORT, [SUB_XREF] = RANK_REF, [SUB_RECORD] = RANK_RECORD,
+		[SUB_TUPLE] = RANK_TUPLE, [SUB_BIG_POS] = RANK_NUMBER, [SUB_BIG_NEG] = RANK_NUMBER,
+		[SUB_REF] = RANK_REF,     [SUB_FUN] = RANK_FUN,        [SUB_FLOAT] = RANK_NUMBER,
+		[SUB_EXPORT] = RANK_FUN,  [SUB_REFBIN] = RANK_BITS,    [SUB_HEAPBIN] = RANK_BITS,
+		[SUB_SUBBIN] = RANK_BITS, [SUB_MAP] = RANK_MAP,        [SUB_XPID] = RANK_PID,
+		[SUB_XPORT] = RANK_PORT,  [SUB_XREF] = RANK_REF,       [SUB_RECORD] = RANK_RECORD,
 	};
 
 	switch (term_primary(t)) {
@@ -942,8 +958,8 @@ static bool take_candidate(struct walk *w, struct race *r)
 	return false;
 }
 
-/* One step of the race on top, given the order found above it. Returns the race's own result at its end, else 0 with frames pushed.
- * Every pair of values is compared once at most, so that nested maps cost no more than their size. */
+/* One step of the race on top, given the order found above it. Returns the race's own result at its end, else 0 with
+ * frames pushed. Every pair of values is compared once at most, so that nested maps cost no more than their size. */
 static int step_race(struct walk *w, int order)
 {
 	struct race *r = w->top[-1].race;
@@ -1006,7 +1022,8 @@ static __attribute__((noinline)) int order_apart(Term a, Term b, unsigned how)
 
 static int order_bitstrings(Term a, Term b, unsigned how)
 {
-	bool lends = (how & COMPARE_LENDS) != 0 && binary_size_bytes(a) > BYTES_MANY && binary_size_bytes(b) > BYTES_MANY;
+	bool lends = (how & COMPARE_LENDS) != 0 && binary_size_bytes(a) > BYTES_MANY &&
+		     binary_size_bytes(b) > BYTES_MANY;
 	int order;
 
 	if (unlikely(lends))
@@ -1026,7 +1043,8 @@ int compare_terms(Term a, Term b, unsigned how)
 	if (now.n == 0) {
 		if (are_floats(a, b))
 			return compare_floats(a, b, is_exact(how));
-		return term_is_bitstring(a) && term_is_bitstring(b) ? order_bitstrings(a, b, how) : order_apart(a, b, how);
+		return term_is_bitstring(a) && term_is_bitstring(b) ? order_bitstrings(a, b, how)
+								    : order_apart(a, b, how);
 	}
 	if (unlikely(now.n > LOOKED_INTO_MANY))
 		return order_deep(&a, &b, 1, how);

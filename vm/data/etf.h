@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The external term format, both ways (format: OTP, erts/doc, erl_ext_dist). Bytes from outside are hostile: every read is bounded, memory grows
- * with the input only, depth costs no C stack. */
+/* The external term format, both ways (format: OTP, erts/doc, erl_ext_dist). Bytes from outside are hostile: every read
+ * is bounded, memory grows with the input only, depth costs no C stack. */
 #ifndef VM_DATA_ETF_H
 #define VM_DATA_ETF_H
 
@@ -24,11 +24,12 @@ enum {
 struct binary *etf_encode(Term t, unsigned flags);
 /* Those of term_to_binary/1. */
 static inline unsigned etf_default_flags(void) { return release_atoms_as_utf8() ? 0 : ETF_ATOMS_LATIN1; }
-/* The same onto h and in steps, for t that does not move. *result: a binary, a list of them with ETF_IOVEC, or with count_only the size.
- * Takes what it does from *left, a unit a term or byte deflated. Fails: -EAGAIN when there is more to do: *rest, the caller's until
- * etf_encoder_free, goes on, each step as the start; -ENOMEM. */
+/* The same onto h and in steps, for t that does not move. *result: a binary, a list of them with ETF_IOVEC, or with
+ * count_only the size. Takes what it does from *left, a unit a term or byte deflated. Fails: -EAGAIN when there is more
+ * to do: *rest, the caller's until etf_encoder_free, goes on, each step as the start; -ENOMEM. */
 struct etf_encoder;
-int etf_encode_start(Term t, unsigned flags, bool count_only, int64_t *left, struct heap *h, Term *result, struct etf_encoder **rest);
+int etf_encode_start(Term t, unsigned flags, bool count_only, int64_t *left, struct heap *h, Term *result,
+		     struct etf_encoder **rest);
 int etf_encoder_step(struct etf_encoder *e, int64_t *left, struct heap *h, Term *result);
 void etf_encoder_free(struct etf_encoder *e);
 /* Units: bytes that etf_encode would give without compression. */
@@ -69,14 +70,16 @@ int etf_decode_atoms(const uint8_t *bytes, size_t n, struct binary *home, const 
 /* Reads one term with its version byte; *used (when not NULL): bytes read. GC: none.
  * Fails: -EINVAL, nothing is left on the heap but garbage. */
 int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h, Term *term, size_t *used);
-/* The same in steps. The bytes must stay where they are, h must not be collected. Takes what it does from *left, a unit a term and pass,
- * or 8 bytes inflated. Fails: -EAGAIN when there is more to do: *rest, the caller's until etf_decoder_free, goes on, each step as the start; -EINVAL. */
+/* The same in steps. The bytes must stay where they are, h must not be collected. Takes what it does from *left, a unit
+ * a term and pass, or 8 bytes inflated. Fails: -EAGAIN when there is more to do: *rest, the caller's until
+ * etf_decoder_free, goes on, each step as the start; -EINVAL. */
 struct etf_decoder;
-int etf_decode_start(const uint8_t *bytes, size_t n, unsigned flags, int64_t *left, struct heap *h, Term *term, size_t *used,
-		     struct etf_decoder **rest);
+int etf_decode_start(const uint8_t *bytes, size_t n, unsigned flags, int64_t *left, struct heap *h, Term *term,
+		     size_t *used, struct etf_decoder **rest);
 int etf_decoder_step(struct etf_decoder *d, int64_t *left, Term *term, size_t *used);
 void etf_decoder_free(struct etf_decoder *d);
-/* The same onto a fragment of its own, *out (NULL when the term needs no words). Owns: the caller. All n bytes must be used. */
+/* The same onto a fragment of its own, *out (NULL when the term needs no words). Owns: the caller. All n bytes must be
+ * used. */
 int etf_decode(const uint8_t *bytes, size_t n, struct fragment **out, Term *term, unsigned flags);
 
 #endif

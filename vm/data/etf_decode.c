@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes to terms, in two passes: the first walks the bytes only, finds every length sound and every sub-term there (a term takes a byte
- * at least, so what the second pass takes is bounded by the input); the second builds.
+/* Bytes to terms, in two passes: the first walks the bytes only, finds every length sound and every sub-term there (a
+ * term takes a byte at least, so what the second pass takes is bounded by the input); the second builds.
  * Invariant: an object on the heap is complete at every moment: slots not yet filled hold []. */
 #include <errno.h>
 #include <math.h>
@@ -220,10 +220,10 @@ static void check_one(struct cursor *c, uint64_t *wanted)
 /* ---- second pass */
 
 enum job_kind {
-	JOB_SLOTS,           /* fill `count` slots */
-	JOB_CELLS,           /* the same for the heads of `count` cells in a row, each with the next as its tail; the last one's
+	JOB_SLOTS, /* fill `count` slots */
+	JOB_CELLS, /* the same for the heads of `count` cells in a row, each with the next as its tail; the last one's
 			      * tail is another job's */
-	JOB_MAP,             /* the pairs are all read: make the map */
+	JOB_MAP,   /* the pairs are all read: make the map */
 };
 
 struct job {
@@ -806,15 +806,18 @@ static void inflate_some(struct etf_decoder *d, int64_t *left)
 		if (result == Z_OK && d->z->avail_out == 0 && n > 0)
 			continue;
 		d->outer_used = (size_t)(d->c.at - d->start) + d->z->total_in;
-		d->c = d->ahead = (struct cursor){ .at = d->inflated, .end = d->inflated + d->inflated_size,
-						   .failed = result != Z_STREAM_END || d->z->total_out != d->inflated_size };
+		d->c = d->ahead =
+			(struct cursor){ .at = d->inflated,
+					 .end = d->inflated + d->inflated_size,
+					 .failed = result != Z_STREAM_END || d->z->total_out != d->inflated_size };
 		end_inflate(d);
 		return;
 	}
 }
 
 /* Both cursors are written from registers: a copy of one that has just been written in parts would wait for them. */
-static void decoder_init_at(struct etf_decoder *d, const uint8_t *start, struct cursor c, unsigned flags, struct heap *h)
+static void decoder_init_at(struct etf_decoder *d, const uint8_t *start, struct cursor c, unsigned flags,
+			    struct heap *h)
 {
 	d->c = d->ahead = c;
 	d->start = start;
@@ -906,8 +909,8 @@ static struct etf_decoder *move_decoder(const struct etf_decoder *from)
 	return d;
 }
 
-int etf_decode_start(const uint8_t *bytes, size_t n, unsigned flags, int64_t *left, struct heap *h, Term *term, size_t *used,
-		     struct etf_decoder **rest)
+int etf_decode_start(const uint8_t *bytes, size_t n, unsigned flags, int64_t *left, struct heap *h, Term *term,
+		     size_t *used, struct etf_decoder **rest)
 {
 	struct etf_decoder d;
 	int status;

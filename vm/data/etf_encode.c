@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms to bytes. One walk serves both ends: it writes into a little room of its own, then into a binary that grows, or only counts.
- * What is still to be written stands on a stack: terms, and marks (header words, which no term is). */
+/* Terms to bytes. One walk serves both ends: it writes into a little room of its own, then into a binary that grows, or
+ * only counts. What is still to be written stands on a stack: terms, and marks (header words, which no term is). */
 #include <errno.h>
 #include <stdio.h>
 #include <zlib.h>
@@ -18,7 +18,8 @@
 #include "heap/resource_name.h"
 #include "term/atom.h"
 
-/* The word below is the rest of a list; below that, but while only counting, is where the number of its elements is written. */
+/* The word below is the rest of a list; below that, but while only counting, is where the number of its elements is
+ * written. */
 #define MARK_REST HEADER(0, SUB_MATCH)
 /* The word below is where a fun's size is to be written. */
 #define MARK_FUN_END HEADER(1, SUB_MATCH)
@@ -116,7 +117,8 @@ static void put_tag(struct etf_encoder *e, enum etf_tag tag)
 }
 
 /* A tag and the number behind it. */
-static inline __attribute__((always_inline)) void put_tagged(struct etf_encoder *e, enum etf_tag tag, uint64_t value, unsigned bytes)
+static inline __attribute__((always_inline)) void put_tagged(struct etf_encoder *e, enum etf_tag tag, uint64_t value,
+							     unsigned bytes)
 {
 	uint8_t *at = take_room(e, 1 + bytes);
 
@@ -826,7 +828,8 @@ static Term put_written(struct etf_encoder *e, struct heap *h)
 /* The bytes [from, to) of what is written, before the rest of the I/O vector. */
 static Term put_part(struct heap *h, Term written, size_t from, size_t to, Term rest)
 {
-	return from < to ? heap_cons(h, binary_sub(h, written, (uint64_t)from * 8, (uint64_t)(to - from) * 8), rest) : rest;
+	return from < to ? heap_cons(h, binary_sub(h, written, (uint64_t)from * 8, (uint64_t)(to - from) * 8), rest)
+			 : rest;
 }
 
 static Term put_iovec(const struct etf_encoder *e, struct heap *h, Term written)
@@ -841,7 +844,8 @@ static Term put_iovec(const struct etf_encoder *e, struct heap *h, Term written)
 		uint64_t bits = (uint64_t)binary_size_bytes(p->binary) * 8;
 
 		list = put_part(h, written, p->at, to, list);
-		list = heap_cons(h, binary_size_bits(p->binary) == bits ? p->binary : binary_sub(h, p->binary, 0, bits), list);
+		list = heap_cons(h, binary_size_bits(p->binary) == bits ? p->binary : binary_sub(h, p->binary, 0, bits),
+				 list);
 	}
 	return put_part(h, written, 0, to, list);
 }
@@ -903,7 +907,8 @@ static size_t small_bytes(Term t, unsigned flags, int64_t *left)
 	return n;
 }
 
-int etf_encode_start(Term t, unsigned flags, bool count_only, int64_t *left, struct heap *h, Term *result, struct etf_encoder **rest)
+int etf_encode_start(Term t, unsigned flags, bool count_only, int64_t *left, struct heap *h, Term *result,
+		     struct etf_encoder **rest)
 {
 	struct etf_encoder e;
 	int status;

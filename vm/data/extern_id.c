@@ -101,7 +101,8 @@ uint64_t extern_id_hash(Term t)
 	const uint32_t *ids;
 	unsigned n = count_ids(x, &ids);
 
-	return hash_word(hash_bytes(ids, n * sizeof(*ids)) ^ (uintptr_t)x->node ^ (uint64_t)header_sub(x->header) << 58);
+	return hash_word(hash_bytes(ids, n * sizeof(*ids)) ^ (uintptr_t)x->node ^
+			 (uint64_t)header_sub(x->header) << 58);
 }
 
 bool extern_id_same(Term a, Term b)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The method is Schubfach: R. Giulietti, "The Schubfach way to render doubles", 2020. The doubles next to d bound an interval of reals that
- * read back as d. With the right power of ten, scaled by it, at most one multiple of ten and at least one integer lie in that interval, and
- * three products of 64 by 128 bits tell which. Names follow the paper: d is c * 2^q, and k the exponent of the decimal. */
+/* The method is Schubfach: R. Giulietti, "The Schubfach way to render doubles", 2020. The doubles next to d bound an
+ * interval of reals that read back as d. With the right power of ten, scaled by it, at most one multiple of ten and at
+ * least one integer lie in that interval, and three products of 64 by 128 bits tell which. Names follow the paper: d is
+ * c * 2^q, and k the exponent of the decimal. */
 #include "data/float_shortest.h"
 
 #include <math.h>
@@ -25,7 +26,8 @@ static uint64_t scale(struct float_power p, uint64_t c)
 	return (uint64_t)(sum >> 64) | ((uint64_t)sum > 1);
 }
 
-/* Which of the two neighbours of what lies between them: in the interval, nearer, even. v, lower, upper: four times what they stand for. */
+/* Which of the two neighbours of what lies between them: in the interval, nearer, even. v, lower, upper: four times
+ * what they stand for. */
 static struct shortest choose(uint64_t v, uint64_t lower, uint64_t upper, int k)
 {
 	uint64_t s = v / 4, tens = s / 10, middle = 4 * s + 2;
@@ -50,7 +52,8 @@ static struct shortest find_in_interval(uint64_t c, int q, bool is_power)
 	int k = is_power ? log10_of_three_quarters_of_power_2(q) : log10_of_power_2(q);
 	int h = q + float_log2_of_power(-k) + 1;
 	struct float_power p = float_power(-k);
-	uint64_t v = scale(p, 4 * c << h), lower = scale(p, (4 * c - 2 + is_power) << h), upper = scale(p, (4 * c + 2) << h);
+	uint64_t v = scale(p, 4 * c << h), lower = scale(p, (4 * c - 2 + is_power) << h),
+		 upper = scale(p, (4 * c + 2) << h);
 	bool odd = c & 1; /* its bounds belong to its neighbours then */
 
 	return choose(v, lower + odd, upper - odd, k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Floats as text and back. The C library's printf and strtod round correctly and are asked where no faster way is sure to; the layout and its
- * limits are Erlang's. */
+/* Floats as text and back. The C library's printf and strtod round correctly and are asked where no faster way is sure
+ * to; the layout and its limits are Erlang's. */
 #include "data/float_text.h"
 
 #include <ctype.h>
@@ -33,13 +33,32 @@ static size_t drop_zeros(const char *text, size_t n)
 }
 
 static const uint64_t powers_of_ten[] = {
-	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
-	100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000, 10000000000000000000u,
+	1,
+	10,
+	100,
+	1000,
+	10000,
+	100000,
+	1000000,
+	10000000,
+	100000000,
+	1000000000,
+	10000000000,
+	100000000000,
+	1000000000000,
+	10000000000000,
+	100000000000000,
+	1000000000000000,
+	10000000000000000,
+	100000000000000000,
+	1000000000000000000,
+	10000000000000000000u,
 };
 
 static unsigned count_digits(uint64_t v)
 {
-	unsigned least = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12; /* the bits by the logarithm of 2, of base 10 */
+	/* the bits by the logarithm of 2, of base 10 */
+	unsigned least = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;
 
 	return least + (v >= powers_of_ten[least]) + (v == 0);
 }
@@ -63,8 +82,8 @@ static char *put_digits(char *to, uint64_t v, unsigned least)
 	return end;
 }
 
-/* 0 <= d < 2^63, half away from zero. What is added is the double below 0.5: it makes no sum of a lesser fraction a whole number, and rounding
- * makes one of every sum with 0.5 itself. */
+/* 0 <= d < 2^63, half away from zero. What is added is the double below 0.5: it makes no sum of a lesser fraction a
+ * whole number, and rounding makes one of every sum with 0.5 itself. */
 static uint64_t round_half_up(double d) { return (uint64_t)(int64_t)(d + 0x1.fffffffffffffp-2); }
 
 /* |d| is 2^53 at most. The fraction is rounded by itself, half away from zero. */
@@ -105,7 +124,8 @@ size_t float_text_decimals(double d, int decimals, bool compact, char *to)
 
 /* ---- shortest */
 
-/* Is the plain form used? It is where it is no longer than the other, and every integer of 2^53 or more has an exponent. */
+/* Is the plain form used? It is where it is no longer than the other, and every integer of 2^53 or more has an
+ * exponent. */
 static bool wants_plain(const struct shortest *r, int count)
 {
 	int lower = count == 1 ? -4 : -(count + 2);
@@ -249,7 +269,8 @@ static struct decimal read_decimal(const char *text, size_t n)
 static bool read_exactly(struct decimal r, double *d)
 {
 	static const double powers[] = {
-		1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+		1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+		1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 	};
 	const int most = sizeof(powers) / sizeof(powers[0]) - 1;
 

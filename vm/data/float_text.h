@@ -12,7 +12,8 @@
 /* Each writes without NUL and returns the length. */
 /* d.ddde+XX with that many decimals (0..249). */
 size_t float_text_scientific(double d, int decimals, char *to);
-/* ddd.ddd with that many decimals (0..253); compact drops zeros at the end, but the first. Fails: 0 when the magnitude is too big for it. */
+/* ddd.ddd with that many decimals (0..253); compact drops zeros at the end, but the first. Fails: 0 when the magnitude
+ * is too big for it. */
 size_t float_text_decimals(double d, int decimals, bool compact, char *to);
 /* The shortest text that reads back as d. */
 size_t float_text_short(double d, char *to);

@@ -7,7 +7,8 @@
 
 struct fun_facts {
 	Term module;         /* atom */
-	int32_t index;       /* in the module's table of lambdas; what foreign bytes name may be negative, as the next two */
+	/* in the module's table of lambdas; what foreign bytes name may be negative, as the next two */
+	int32_t index;
 	int32_t old_index;
 	int32_t old_uniq;
 	uint8_t uniq[16];    /* MD5 of the module */

@@ -23,7 +23,8 @@ enum iolist_result iolist_to_binary(struct heap *h, Term t, Term *out);
 /* The same into memory. Owns: the caller (mem_free). NUL-terminated, *n without it. Fails: NULL. */
 uint8_t *iolist_to_bytes(Term t, size_t *n);
 
-/* Walks in order. Called for each byte (binary TERM_NONE, byte set) and each bitstring; false stops the walk (IOLIST_ROOM). */
+/* Walks in order. Called for each byte (binary TERM_NONE, byte set) and each bitstring; false stops the walk
+ * (IOLIST_ROOM). */
 typedef bool (*iolist_visit)(void *arg, Term binary, uint8_t byte);
 enum iolist_result iolist_walk(Term t, iolist_visit visit, void *arg);
 
@@ -34,7 +35,8 @@ struct iolist_walker {
 };
 void iolist_walker_init(struct iolist_walker *w, Term t);
 void iolist_walker_free(struct iolist_walker *w);
-/* Takes what was done from *left, about a unit a byte of a list, 64 bytes of a binary, or a list. IOLIST_MORE when that is used up. */
+/* Takes what was done from *left, about a unit a byte of a list, 64 bytes of a binary, or a list. IOLIST_MORE when that
+ * is used up. */
 enum iolist_result iolist_walk_some(struct iolist_walker *w, iolist_visit visit, void *arg, int64_t *left);
 
 /* Sizes: visits for iolist_count, which counts bits. */
@@ -53,7 +55,8 @@ static inline bool iolist_count(struct iolist_count *c, Term binary, uint8_t byt
 }
 
 /* t is no cons. */
-static inline __attribute__((always_inline)) enum iolist_result iolist_visit_end(Term t, iolist_visit visit, void *arg, int64_t *left)
+static inline __attribute__((always_inline)) enum iolist_result iolist_visit_end(Term t, iolist_visit visit, void *arg,
+										 int64_t *left)
 {
 	if (term_is_nil(t))
 		return IOLIST_OK;
@@ -64,8 +67,8 @@ static inline __attribute__((always_inline)) enum iolist_result iolist_visit_end
 }
 
 /* iolist_walk_some, for callers whose visit is to be compiled into the walk. */
-static inline __attribute__((always_inline)) enum iolist_result iolist_walk_with(struct iolist_walker *w, iolist_visit visit, void *arg,
-										 int64_t *left)
+static inline __attribute__((always_inline)) enum iolist_result
+iolist_walk_with(struct iolist_walker *w, iolist_visit visit, void *arg, int64_t *left)
 {
 	enum iolist_result result;
 	int64_t units = *left;

@@ -584,7 +584,8 @@ Term map_list(struct heap *h, Term map, enum map_part part)
 	struct map_lister l;
 
 	if (map_is_flat(map) && part != MAP_PAIRS)
-		return heap_list_array(h, map_size(map), part == MAP_KEYS ? flat_keys(map) : flat_ptr(map)->values, NIL);
+		return heap_list_array(h, map_size(map), part == MAP_KEYS ? flat_keys(map) : flat_ptr(map)->values,
+				       NIL);
 	map_list_begin(&l, h, map, part, NIL);
 	map_list_some(&l, SIZE_MAX);
 	return l.list;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps. Flat ones (up to MAP_FLAT_MAX pairs) keep a tuple of keys in the exact order of terms, shared by maps with the same keys, and
- * the values in that order. Larger ones are tries of 16 ways over map_hash(key), four bits a level from the highest: a child
- * is a leaf (a cons [Key | Value]), a node, or, where all the bits are used up, a tuple of leaves whose keys share the hash.
- * P. Bagwell, "Ideal hash trees", 2001. Invariant: a map of more than MAP_FLAT_MAX pairs is a trie, any other is flat; a node
- * below the head has at least two leaves below it.
- * Keys are told apart by =:=. Nothing here collects. */
+/* Maps. Flat ones (up to MAP_FLAT_MAX pairs) keep a tuple of keys in the exact order of terms, shared by maps with the
+ * same keys, and the values in that order. Larger ones are tries of 16 ways over map_hash(key), four bits a level from
+ * the highest: a child is a leaf (a cons [Key | Value]), a node, or, where all the bits are used up, a tuple of leaves
+ * whose keys share the hash. P. Bagwell, "Ideal hash trees", 2001. Invariant: a map of more than MAP_FLAT_MAX pairs is
+ * a trie, any other is flat; a node below the head has at least two leaves below it. Keys are told apart by =:=.
+ * Nothing here collects. */
 #ifndef VM_DATA_MAP_H
 #define VM_DATA_MAP_H
 
@@ -83,10 +83,12 @@ struct map_iter {
 	unsigned depth;
 	struct { const Term *at, *end; } stack[MAP_MAX_DEPTH];
 };
-/* In the order of maps:to_list/1: the keys' for flat maps, the trie's for others. Pointers into the heap: not over a collection. */
+/* In the order of maps:to_list/1: the keys' for flat maps, the trie's for others. Pointers into the heap: not over a
+ * collection. */
 void map_iter_init(struct map_iter *it, Term map);
 bool map_iter_next(struct map_iter *it, Term *key, Term *value);
-/* All pairs, keys ascending in the exact order of terms (integers before floats), into arrays of map_size(map). values may be NULL. */
+/* All pairs, keys ascending in the exact order of terms (integers before floats), into arrays of map_size(map). values
+ * may be NULL. */
 void map_sorted_pairs(Term map, Term *keys, Term *values);
 enum map_part { MAP_KEYS, MAP_VALUES, MAP_PAIRS }; /* pairs: {K, V} */
 /* A list of that part of every pair, in the order of map_iter_next. */

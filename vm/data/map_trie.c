@@ -302,7 +302,8 @@ static Term remove_from_tuple(struct removal *r, Term tuple)
 /* The child without the key; itself when the key is not there; TERM_NONE when nothing is left of it. */
 static Term remove_from_child(struct removal *r, Term child, unsigned level);
 
-/* The same of a node; one that would have a leaf alone below it becomes that leaf, but for a head. size: of a head, before; else 0. */
+/* The same of a node; one that would have a leaf alone below it becomes that leaf, but for a head. size: of a head,
+ * before; else 0. */
 static Term remove_from_node(struct removal *r, Term node, unsigned level, size_t size)
 {
 	struct node n = view_node(node);
@@ -378,7 +379,8 @@ static Term merge_tuples(struct heap *h, Term a, Term b, size_t *common)
 	return a;
 }
 
-/* Two children of which one at least is no node, or which are the same. The result; *common grows by the keys that both have. */
+/* Two children of which one at least is no node, or which are the same. The result; *common grows by the keys that both
+ * have. */
 static Term merge_ends(struct heap *h, Term a, Term b, unsigned level, size_t *common)
 {
 	if (a == b) {
@@ -554,7 +556,8 @@ Term map_trie_from_pairs(struct heap *h, const Term *pairs, size_t n)
 	return map;
 }
 
-/* ---- built in steps: entries go into 256 parts by the highest bits of their hashes, each part becomes what hangs below the second level */
+/* ---- built in steps: entries go into 256 parts by the highest bits of their hashes, each part becomes what hangs
+ * below the second level */
 
 enum { PART_BITS = 2 * WAY_BITS, PARTS = 1 << PART_BITS };
 
@@ -569,7 +572,8 @@ struct map_builder {
 	size_t count, moved;         /* entries added; of those, moved to their parts */
 	unsigned part;               /* the next one to be built */
 	size_t kept;                 /* entries that are no doubles, at the start of `parted` */
-	size_t ends[PARTS];          /* sizes of the parts; while entries are moved, where the next one goes; then ends */
+	/* sizes of the parts; while entries are moved, where the next one goes; then ends */
+	size_t ends[PARTS];
 	Term children[PARTS];        /* TERM_NONE: the part is empty */
 	struct chunk *first, *last;  /* of entries that are not all moved */
 	struct entry *parted;

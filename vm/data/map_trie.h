@@ -13,19 +13,22 @@ Term map_trie_put(struct heap *h, Term map, Term key, Term value);
 Term map_trie_put_pair(struct heap *h, Term map, Term key, Term value);
 /* TERM_NONE when the key is missing. */
 Term map_trie_update(struct heap *h, Term map, Term key, Term value);
-/* *removed: the value taken out; TERM_NONE when the key is missing. There must be MAP_FLAT_MAX + 1 other keys at least. */
+/* *removed: the value taken out; TERM_NONE when the key is missing. There must be MAP_FLAT_MAX + 1 other keys at
+ * least. */
 Term map_trie_remove(struct heap *h, Term map, Term key, Term *removed);
 /* Of equal keys the last wins. A flat map when too few keys differ. */
 Term map_trie_from_pairs(struct heap *h, const Term *pairs, size_t n);
 
-/* The same in steps: MAP_BUILDER_MIN pairs at least, each added, then steps until the map is there. Keys and values must not move meanwhile. */
+/* The same in steps: MAP_BUILDER_MIN pairs at least, each added, then steps until the map is there. Keys and values
+ * must not move meanwhile. */
 enum { MAP_BUILDER_MIN = 1024 };
 struct map_builder;
 /* Owns: the caller, until map_builder_free, which takes milliseconds after a million of pairs. */
 struct map_builder *map_builder_new(void);
 void map_builder_free(struct map_builder *b);
 void map_builder_add(struct map_builder *b, Term key, Term value);
-/* Works for about *pairs pairs (a part with many hashes alike is done at once) and takes what it did from there. The map, or TERM_NONE: not yet. */
+/* Works for about *pairs pairs (a part with many hashes alike is done at once) and takes what it did from there. The
+ * map, or TERM_NONE: not yet. */
 Term map_builder_step(struct map_builder *b, struct heap *h, int64_t *pairs);
 
 /* Two tries merged in steps. Neither must move meanwhile. */

@@ -157,7 +157,9 @@ Term num_abs(struct heap *h, Term a)
 	if (term_is_small(a))
 		return small_value(a) < 0 ? num_negate(h, a) : a;
 	if (term_is_float(a))
-		return float_value(a) < 0 || (release_zeros_differ() && signbit(float_value(a))) ? heap_float(h, -float_value(a)) : a;
+		return float_value(a) < 0 || (release_zeros_differ() && signbit(float_value(a)))
+			       ? heap_float(h, -float_value(a))
+			       : a;
 	if (!term_is_big(a))
 		return TERM_NONE;
 	return header_sub(*boxed_ptr(a)) == SUB_BIG_NEG ? num_negate(h, a) : a;
@@ -580,7 +582,8 @@ bool num_text_is_integer(const char *text, size_t n, int base)
 static Term read_long(struct heap *h, const char *text, size_t n, int base, bool negative)
 {
 	static const uint8_t bits_at_most[37] = {
-		[2] = 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6,
+		[2] = 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5,
+		5,       5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6,
 	};
 	uint8_t *digits;
 	size_t room;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic over any mix of small integers, bignums and floats.
  * Invariant: every result is normal (what fits a small is a small; a bignum's highest limb is not zero).
- * Fails: every Term function here returns TERM_NONE. For num_add, num_sub, num_mul, num_bsl, num_bsr and num_bnot (b: a again)
- * the reason is then num_failure(a, b); for all others it is badarith. GC: none. */
+ * Fails: every Term function here returns TERM_NONE. For num_add, num_sub, num_mul, num_bsl, num_bsr and num_bnot (b: a
+ * again) the reason is then num_failure(a, b); for all others it is badarith. GC: none. */
 #ifndef VM_DATA_NUMBER_H
 #define VM_DATA_NUMBER_H
 
 #include "heap/heap.h"
 
-/* The way that most operations take: a and b are small integers. *value is a small integer too; false: it would be none, or an error. */
+/* The way that most operations take: a and b are small integers. *value is a small integer too; false: it would be
+ * none, or an error. */
 static inline bool small_add(Term a, Term b, Term *value)
 {
-	/* a small is value << 4 | 15: the sum of one and another less its tag overflows 64 bits exactly when it is no small */
+	/* a small is value << 4 | 15: the sum of one and another less its tag overflows 64 bits exactly when it is no
+	 * small */
 	return !__builtin_add_overflow((int64_t)a, (int64_t)(b - TAG_SMALL), (int64_t *)value);
 }
 static inline bool small_sub(Term a, Term b, Term *value)
@@ -20,7 +22,8 @@ static inline bool small_sub(Term a, Term b, Term *value)
 }
 static inline bool small_mul(Term a, Term b, Term *value)
 {
-	return likely(!__builtin_mul_overflow(small_value(a), (int64_t)(b - TAG_SMALL), (int64_t *)value)) && (*value |= TAG_SMALL, true);
+	return likely(!__builtin_mul_overflow(small_value(a), (int64_t)(b - TAG_SMALL), (int64_t *)value)) &&
+	       (*value |= TAG_SMALL, true);
 }
 static inline bool small_divides(Term b) { return b != SMALL(0) && b != SMALL(-1); } /* SMALL_MIN div -1 is no small */
 static inline bool small_div(Term a, Term b, Term *value)

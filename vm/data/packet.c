@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lengths of packets come from a table where the header has a fixed form, else from a function. Numbers of HTTP wrap at 32 bits, as OTP's do. */
+/* Lengths of packets come from a table where the header has a fixed form, else from a function. Numbers of HTTP wrap at
+ * 32 bits, as OTP's do. */
 #include "data/packet.h"
 
 #include <string.h>
@@ -97,18 +98,21 @@ static int64_t body_size(enum packet_type type, const uint8_t *p)
 	case PACKET_2: return read_big_16(p);
 	case PACKET_4: return read_big_32(p);
 	case PACKET_SUNRM: return read_big_32(p) & INT32_MAX;
-	case PACKET_CDR: return memcmp(p, "GIOP", 4) != 0 ? -1 : (int64_t)((p[6] & 1) != 0 ? read_little(p + 8) : read_big_32(p + 8));
+	case PACKET_CDR:
+		return memcmp(p, "GIOP", 4) != 0 ? -1
+						 : (int64_t)((p[6] & 1) != 0 ? read_little(p + 8) : read_big_32(p + 8));
 	case PACKET_FCGI: return p[0] == 1 ? (int64_t)read_big_16(p + 4) + p[6] : -1;
 	case PACKET_TPKT: return p[0] == 3 ? (int64_t)read_big_16(p + 2) - 4 : -1;
-	default: return (p[0] & 0x80) != 0 && p[2] == 1 ? (int64_t)(read_big_16(p) & 0x7fff) - 3 : read_big_16(p + 3); /* TLS */
+	/* TLS */
+	default: return (p[0] & 0x80) != 0 && p[2] == 1 ? (int64_t)(read_big_16(p) & 0x7fff) - 3 : read_big_16(p + 3);
 	}
 }
 
 int64_t packet_size(enum packet_type type, const uint8_t *bytes, size_t n, const struct packet_limits *limits)
 {
 	static const uint8_t headers[] = {
-		[PACKET_1] = 1, [PACKET_2] = 2, [PACKET_4] = 4, [PACKET_SUNRM] = 4, [PACKET_CDR] = 12, [PACKET_FCGI] = 8, [PACKET_TPKT] = 4,
-		[PACKET_SSL_TLS] = 5,
+		[PACKET_1] = 1,    [PACKET_2] = 2,    [PACKET_4] = 4,    [PACKET_SUNRM] = 4,
+		[PACKET_CDR] = 12, [PACKET_FCGI] = 8, [PACKET_TPKT] = 4, [PACKET_SSL_TLS] = 5,
 	};
 
 	switch (type) {
@@ -156,7 +160,19 @@ static unsigned find_known(const struct known *table, size_t count, const uint8_
 static bool is_name_char(uint8_t c)
 {
 	switch (c) {
-	case '(': case ')': case '<': case '>': case '@': case ',': case ';': case ':': case '\\': case '"': case '/': case '[': case ']':
+	case '(':
+	case ')':
+	case '<':
+	case '>':
+	case '@':
+	case ',':
+	case ';':
+	case ':':
+	case '\\':
+	case '"':
+	case '/':
+	case '[':
+	case ']':
 	case '?': case '=': case '{': case '}':
 		return false;
 	default:
@@ -377,5 +393,7 @@ void packet_read_tls(const uint8_t *packet, size_t n, struct tls_record *r)
 		return;
 	}
 	n -= 3; /* length and 1 of a hello of SSL 2; in TLS it is a handshake, 22, with a header of its own */
-	*r = (struct tls_record){ 22, packet[3], packet[4], { 1, (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n }, 4, { packet + 3, n } };
+	*r = (struct tls_record){ 22,        packet[3],
+				  packet[4], { 1, (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n },
+				  4,         { packet + 3, n } };
 }

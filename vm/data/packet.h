@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets in a stream of bytes, as erlang:decode_packet/3 and the packet options of sockets know them: how long the first one is, which of
- * its bytes are its body, and what a line of HTTP says. The bytes are foreign: nothing here reads behind them.
- * Sources: erlang:decode_packet/3; ITU-T T.123 (tpkt), X.690 (asn1), RFC 5531 (sunrm), RFC 2616 (http), RFC 5246 (ssl_tls), the FastCGI and CORBA GIOP
- * specifications. */
+/* Packets in a stream of bytes, as erlang:decode_packet/3 and the packet options of sockets know them: how long the
+ * first one is, which of its bytes are its body, and what a line of HTTP says. The bytes are foreign: nothing here
+ * reads behind them.
+ * Sources: erlang:decode_packet/3; ITU-T T.123 (tpkt), X.690 (asn1), RFC 5531 (sunrm), RFC 2616 (http), RFC 5246
+ * (ssl_tls), the FastCGI and CORBA GIOP specifications. */
 #ifndef VM_DATA_PACKET_H
 #define VM_DATA_PACKET_H
 
@@ -31,7 +32,8 @@ struct packet_limits {
 };
 
 enum { PACKET_UNKNOWN = 0, PACKET_INVALID = -1 };
-/* Units: bytes of the packet that bytes[0..n) begin with, its header included, which may be more than n; PACKET_UNKNOWN: n bytes do not tell. */
+/* Units: bytes of the packet that bytes[0..n) begin with, its header included, which may be more than n;
+ * PACKET_UNKNOWN: n bytes do not tell. */
 int64_t packet_size(enum packet_type type, const uint8_t *bytes, size_t n, const struct packet_limits *limits);
 
 /* Bytes of somebody else's. */
@@ -43,7 +45,9 @@ struct packet_text {
 struct packet_text packet_body(enum packet_type type, const uint8_t *packet, size_t n);
 
 struct http_uri {
-	Term kind;           /* am_op_times: *; am_abs_path: path; am_http, am_https: host, port, path; am_scheme: host is the scheme; TERM_NONE: path only */
+	/* am_op_times: *; am_abs_path: path; am_http, am_https: host, port, path; am_scheme: host is the scheme;
+	 * TERM_NONE: path only */
+	Term kind;
 	struct packet_text host, path;
 	int32_t port;        /* 0: none given */
 };

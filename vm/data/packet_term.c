@@ -37,7 +37,8 @@ static Term put_uri(const struct packet_source *s, const struct http_uri *uri)
 		return put_own_text(s, uri->path);
 	default:
 		return heap_tuple(h, am_absoluteURI, uri->kind, put_own_text(s, uri->host),
-				  uri->port != 0 ? SMALL((int64_t)uri->port) : (Term)am_undefined, put_text(s, uri->path));
+				  uri->port != 0 ? SMALL((int64_t)uri->port) : (Term)am_undefined,
+				  put_text(s, uri->path));
 	}
 }
 
@@ -60,7 +61,8 @@ static __attribute__((noinline)) Term put_http(const struct packet_source *s, en
 	version = heap_tuple(h, SMALL((int64_t)l.major), SMALL((int64_t)l.minor));
 	switch (l.kind) {
 	case HTTP_REQUEST:
-		return heap_tuple(h, am_http_request, l.name != TERM_NONE ? l.name : put_own_text(s, l.text), put_uri(s, &l.uri), version);
+		return heap_tuple(h, am_http_request, l.name != TERM_NONE ? l.name : put_own_text(s, l.text),
+				  put_uri(s, &l.uri), version);
 	case HTTP_RESPONSE:
 		return heap_tuple(h, am_http_response, version, SMALL((int64_t)l.status), put_own_text(s, l.value));
 	case HTTP_FIELD:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hashes of terms. phash2 mixes three 32-bit words at a time (R. Jenkins, "Hash functions for hash table lookup", Dr. Dobb's Journal,
- * September 1997) with a constant a type; the constants and the order are those that OTP's values are made of. */
+/* Hashes of terms. phash2 mixes three 32-bit words at a time (R. Jenkins, "Hash functions for hash table lookup", Dr.
+ * Dobb's Journal, September 1997) with a constant a type; the constants and the order are those that OTP's values are
+ * made of. */
 #include "data/phash.h"
 
 #include "data/binary.h"
@@ -16,9 +17,24 @@
 /* The constant of each type: a multiple of the golden ratio. */
 #define TYPE(n) ((uint32_t)(GOLDEN * (n)))
 enum {
-	TYPE_SMALL = 1, TYPE_NIL = 2, TYPE_ATOM = 3, TYPE_STRING = 4, TYPE_PID = 5, TYPE_PORT = 6, TYPE_REF = 7, TYPE_TUPLE = 9,
-	TYPE_NEGATIVE = 10, TYPE_POSITIVE = 11, TYPE_FLOAT = 12, TYPE_BINARY = 13, TYPE_FUNCTION = 14, TYPE_BITS = 15,
-	TYPE_MAP = 16, TYPE_PAIRS = 19, TYPE_RECORD = 23, TYPE_FUN = 1,
+	TYPE_SMALL = 1,
+	TYPE_NIL = 2,
+	TYPE_ATOM = 3,
+	TYPE_STRING = 4,
+	TYPE_PID = 5,
+	TYPE_PORT = 6,
+	TYPE_REF = 7,
+	TYPE_TUPLE = 9,
+	TYPE_NEGATIVE = 10,
+	TYPE_POSITIVE = 11,
+	TYPE_FLOAT = 12,
+	TYPE_BINARY = 13,
+	TYPE_FUNCTION = 14,
+	TYPE_BITS = 15,
+	TYPE_MAP = 16,
+	TYPE_PAIRS = 19,
+	TYPE_RECORD = 23,
+	TYPE_FUN = 1,
 };
 /* What an empty list alone gives, and what it mixes in elsewhere. */
 enum { NIL_WORD = 2 };
@@ -147,14 +163,16 @@ static uint32_t mix_id(uint32_t hash, Term t)
 	return mix_words(hash, f.ids[0], 0, TYPE_REF);
 }
 
-/* The bytes at the front of a list are mixed four at a time. Returns what follows them. Each takes one of *left; it ends where none is. */
+/* The bytes at the front of a list are mixed four at a time. Returns what follows them. Each takes one of *left; it
+ * ends where none is. */
 static Term mix_string(uint32_t *hash, Term t, int64_t *left)
 {
 	uint32_t word = 0;
 	unsigned count = 0;
 	int64_t bytes = *left;
 
-	while (bytes-- > 0 && term_is_cons(t) && term_is_small(cons_head(t)) && (uint64_t)small_value(cons_head(t)) < 256) {
+	while (bytes-- > 0 && term_is_cons(t) && term_is_small(cons_head(t)) &&
+	       (uint64_t)small_value(cons_head(t)) < 256) {
 		word = word << 8 | (uint32_t)small_value(cons_head(t));
 		if (++count == 4) {
 			*hash = mix_words(*hash, word, 0, TYPE_STRING);
@@ -335,7 +353,8 @@ uint32_t phash2(Term t)
 
 /* ---- the VM's own */
 
-/* One multiplication of 64 by 64 bits a word, its halves folded together: quick, and every bit of either word reaches every bit of the hash. */
+/* One multiplication of 64 by 64 bits a word, its halves folded together: quick, and every bit of either word reaches
+ * every bit of the hash. */
 static inline uint64_t fold(uint64_t hash, uint64_t w)
 {
 	unsigned __int128 product = (unsigned __int128)(hash ^ w ^ 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;

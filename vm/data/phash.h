@@ -9,7 +9,8 @@
 
 /* erlang:phash2/1 before it is cut to a range: 32 bits. */
 uint32_t phash2(Term t);
-/* The same of a term of about *left words at most, which are counted down; false, and nothing in *hash, when it has more. */
+/* The same of a term of about *left words at most, which are counted down; false, and nothing in *hash, when it has
+ * more. */
 bool phash2_within(Term t, int64_t *left, uint32_t *hash);
 /* erlang:phash/2 before it is cut to a range. */
 uint32_t phash(Term t);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* erlang:phash/2, the older portable hash: byte by byte, multiplying by a prime a type. The primes are part of its definition. */
+/* erlang:phash/2, the older portable hash: byte by byte, multiplying by a prime a type. The primes are part of its
+ * definition. */
 #include <endian.h>
 
 #include "data/binary.h"
@@ -28,7 +29,8 @@ static inline uint32_t step_word(uint32_t hash, uint32_t w, uint32_t prime)
 {
 	uint32_t square = prime * prime, cube = square * prime;
 
-	return hash * (square * square) + (w & 0xff) * cube + (w >> 8 & 0xff) * square + (w >> 16 & 0xff) * prime + (w >> 24);
+	return hash * (square * square) + (w & 0xff) * cube + (w >> 8 & 0xff) * square + (w >> 16 & 0xff) * prime +
+	       (w >> 24);
 }
 
 /* A magnitude's limbs: as many 32-bit words as it needs, at least one. */
@@ -55,7 +57,8 @@ static uint32_t step_bitstring(uint32_t hash, Term t)
 	for (; i < bytes; i++)
 		hash = hash * PRIME_ATOM + (uint32_t)bitcopy_read(v.base, v.offset + i * 8, 8);
 	if (bits > 0)
-		hash = (hash * PRIME_ATOM + (uint32_t)bitcopy_read(v.base, v.offset + bytes * 8, bits)) * PRIME_BITS + bits;
+		hash = (hash * PRIME_ATOM + (uint32_t)bitcopy_read(v.base, v.offset + bytes * 8, bits)) * PRIME_BITS +
+		       bits;
 	return hash * PRIME_NEGATIVE + (uint32_t)bytes;
 }
 

@@ -25,7 +25,9 @@ enum { MARK_KIND_TEXT, MARK_KIND_TAIL, MARK_KIND_ARRAY };
 
 void print_buffer_init(struct print_buffer *b, size_t limit_bytes)
 {
-	*b = (struct print_buffer){ .text = mem_alloc(128), .room = 128, .limit = limit_bytes != 0 ? limit_bytes : SIZE_MAX / 2 };
+	*b = (struct print_buffer){ .text = mem_alloc(128),
+				    .room = 128,
+				    .limit = limit_bytes != 0 ? limit_bytes : SIZE_MAX / 2 };
 	b->text[0] = 0;
 }
 
@@ -112,8 +114,8 @@ static bool is_latin1_lower(unsigned c)
 
 static bool is_latin1_name(unsigned c)
 {
-	return is_latin1_lower(c) || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7) ||
-	       c == '_';
+	return is_latin1_lower(c) || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 0xc0 && c <= 0xde && c != 0xd7) || c == '_';
 }
 
 static bool needs_quotes(const unsigned char *s, size_t n)
@@ -211,7 +213,8 @@ static void print_id(struct print_buffer *b, Term t)
 	if (term_is_pid(t)) {
 		print_format(b, "<%u.%u.%u>", channel_number(&f), f.ids[0], f.ids[1]);
 	} else if (term_is_port(t)) {
-		print_format(b, "#Port<%u.%lu>", channel_number(&f), (unsigned long)((uint64_t)f.ids[1] << 32 | f.ids[0]));
+		print_format(b, "#Port<%u.%lu>", channel_number(&f),
+			     (unsigned long)((uint64_t)f.ids[1] << 32 | f.ids[0]));
 	} else {
 		print_format(b, "#Ref<%u", channel_number(&f));
 		for (unsigned i = f.count; i-- > 0;)

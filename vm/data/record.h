@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Native records, which OTP 29 brought: what stands in struct record (term/term.h). Their definition is a tuple of atoms,
- * {Module, Name, IsExported, Field...}, the fields as they were declared; records share it, those that a module makes the one in its
- * literals. A record's values stand in the same order.
- * Where a module declares a record, its literals have [Definition | Defaults] (RECORD_NO_DEFAULT: a field must be given). */
+/* Native records, which OTP 29 brought: what stands in struct record (term/term.h). Their definition is a tuple of
+ * atoms, {Module, Name, IsExported, Field...}, the fields as they were declared; records share it, those that a module
+ * makes the one in its literals. A record's values stand in the same order. Where a module declares a record, its
+ * literals have [Definition | Defaults] (RECORD_NO_DEFAULT: a field must be given). */
 #ifndef VM_DATA_RECORD_H
 #define VM_DATA_RECORD_H
 
@@ -28,7 +28,8 @@ static inline bool definition_is_exported(Term definition) { return tuple_get(de
 
 /* Do two definitions say the same? */
 bool definition_same(Term a, Term b);
-/* Which field has that name, from 0; -1: none. *from: where to look first, as who asks for several in about their order does. */
+/* Which field has that name, from 0; -1: none. *from: where to look first, as who asks for several in about their order
+ * does. */
 int64_t definition_find(Term definition, Term field, size_t *from);
 /* The value of that field; TERM_NONE: it has none of that name. */
 Term record_get(Term record, Term field);

@@ -24,7 +24,15 @@ static void release(void *p, void *context)
 /* ---- tables: those of the C locale, with ISO 8859-1 above 127 */
 
 /* Layout of what pcre2_maketables gives (pcre2_maketables.c, PCRE2 10.30 and later). */
-enum { TABLE_LOWER = 0, TABLE_FLIP = 256, TABLE_CLASSES = 512, CLASS_BYTES = 32, CLASSES = 10, TABLE_TYPES = 832, TABLE_BYTES = 1088 };
+enum {
+	TABLE_LOWER = 0,
+	TABLE_FLIP = 256,
+	TABLE_CLASSES = 512,
+	CLASS_BYTES = 32,
+	CLASSES = 10,
+	TABLE_TYPES = 832,
+	TABLE_BYTES = 1088
+};
 
 /* The ASCII character whose classes c shares. */
 static unsigned likeness(unsigned c)
@@ -217,11 +225,12 @@ static char *mend_source(const char *source, size_t *n, int error, size_t at)
 	return find_mute_letter(source, *n, error, &at) ? leave_out(source, n, at - 1) : NULL;
 }
 
-/* Each mend is another pass over the source: a pattern with more of them gets the rest of its bad escapes, of whatever kind, as literals. One
- * that would have to be read still more often is refused for what is wrong with it then. */
+/* Each mend is another pass over the source: a pattern with more of them gets the rest of its bad escapes, of whatever
+ * kind, as literals. One that would have to be read still more often is refused for what is wrong with it then. */
 enum { MENDS_MAX = 100, READ_MOST_BYTES = 1 << 27 };
 
-static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, int *error, size_t *offset, pcre2_compile_context *c)
+static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, int *error, size_t *offset,
+				  pcre2_compile_context *c)
 {
 	pcre2_compile_context *lenient = NULL;
 	char *mended = NULL;
@@ -230,7 +239,8 @@ static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, 
 
 	while ((code = pcre2_compile((PCRE2_SPTR)source, n, flags, error, offset, c)) == NULL) {
 		size_t before = n;
-		char *again = (size_t)mends <= READ_MOST_BYTES / (n + 1) ? mend_source(source, &n, *error, *offset) : NULL;
+		char *again = (size_t)mends <= READ_MOST_BYTES / (n + 1) ? mend_source(source, &n, *error, *offset)
+									 : NULL;
 
 		if (again == NULL)
 			break;
@@ -265,7 +275,8 @@ size_t regex_error_text(int error, char *text, size_t room)
 	return n > 0 ? (size_t)n : 0;
 }
 
-bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset)
+bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error,
+		   size_t *offset)
 {
 	pcre2_compile_context *c;
 
@@ -354,9 +365,9 @@ int regex_match(const struct regex *r, const void *subject, size_t n, size_t off
 	return m->count != PCRE2_ERROR_CALLOUT ? m->count : forget(m, REGEX_STOPPED);
 }
 
-/* ---- a match on a scheduler
- * Between two callouts a match may look through all of the subject, at a byte a nanosecond, so a large one is shown in parts. A match that
- * looks beyond the end of a part says so (PCRE2_PARTIAL_HARD); the next part then begins where that match begins. */
+/* ---- a match on a scheduler Between two callouts a match may look through all of the subject, at a byte a nanosecond,
+ * so a large one is shown in parts. A match that looks beyond the end of a part says so (PCRE2_PARTIAL_HARD); the next
+ * part then begins where that match begins. */
 
 enum { WHOLE_BYTES = 4 << 20, PART_BYTES = 256 << 10, DEAF_BYTES = 512, DEAF_COUNTS = 1 << 20 };
 
@@ -390,8 +401,8 @@ static size_t end_part(const struct regex *r, const uint8_t *subject, size_t at)
 }
 
 /* What is found in the first part without a look beyond it is what the whole match finds. */
-static int try_parts(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
-		     struct regex_match *m)
+static int try_parts(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
+		     const struct regex_limits *limits, struct regex_match *m)
 {
 	bool may_go_on = may_be_cut(r, flags, limits);
 	size_t at = offset;
@@ -416,8 +427,8 @@ static int try_parts(const struct regex *r, const void *subject, size_t n, size_
 }
 
 /* Without callouts: as long as it cannot take long, were each count at each place to look at all there is. */
-static int try_deaf(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
-		    struct regex_match *m)
+static int try_deaf(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
+		    const struct regex_limits *limits, struct regex_match *m)
 {
 	struct regex_limits counted = *limits;
 	size_t left = offset < n ? n - offset + 1 : 1;
@@ -432,8 +443,8 @@ static int try_deaf(const struct regex *r, const void *subject, size_t n, size_t
 	return result == PCRE2_ERROR_MATCHLIMIT && counted.match != limits->match ? forget(m, REGEX_STOPPED) : result;
 }
 
-int regex_try(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
-	      struct regex_match *m)
+int regex_try(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
+	      const struct regex_limits *limits, struct regex_match *m)
 {
 	if (r->is_deaf)
 		return try_deaf(r, subject, n, offset, flags, limits, m);

@@ -35,7 +35,8 @@ struct regex {
 #define REGEX_CONTRADICTION UINT32_MAX
 /* Owns: the caller, the source, which must live as long as r, and what regex_free frees. Fails: false; *error for
  * regex_error_text, *offset where. */
-bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset);
+bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error,
+		   size_t *offset);
 /* Writes what an error says; returns how many bytes, without a NUL. */
 size_t regex_error_text(int error, char *text, size_t room);
 void regex_free(struct regex *r);
@@ -52,18 +53,19 @@ struct regex_match {
 #define REGEX_NO_LIMIT UINT32_MAX
 struct regex_limits {
 	uint32_t match, depth; /* REGEX_NO_LIMIT: PCRE2's own */
-	/* NULL, or asked between any two items of the pattern: true ends the match. work: done since it was asked before. One item may look
-	 * through all of the subject. Units: some ten nanoseconds. */
+	/* NULL, or asked between any two items of the pattern: true ends the match. work: done since it was asked
+	 * before. One item may look through all of the subject. Units: some ten nanoseconds. */
 	bool (*stop)(void *arg, uint32_t work);
 	void *arg;
 };
 enum { REGEX_STOPPED = -1000 };
-/* Returns what pcre2_match did: > 0, or PCRE2_ERROR_*; or REGEX_STOPPED, with m->data NULL. flags: PCRE2_* of pcre2_match. */
+/* Returns what pcre2_match did: > 0, or PCRE2_ERROR_*; or REGEX_STOPPED, with m->data NULL. flags: PCRE2_* of
+ * pcre2_match. */
 int regex_match(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
 		const struct regex_limits *limits, struct regex_match *m);
 /* The same for a scheduler: stops as well when the match may take milliseconds until limits->stop is asked. */
-int regex_try(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
-	      struct regex_match *m);
+int regex_try(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
+	      const struct regex_limits *limits, struct regex_match *m);
 
 /* Names of groups, sorted: they live as long as r. */
 struct regex_names {

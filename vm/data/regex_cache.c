@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pattern has two slots where it may be kept; a new one takes an empty slot, or throws out what stands in its first. */
+/* A pattern has two slots where it may be kept; a new one takes an empty slot, or throws out what stands in its
+ * first. */
 #include "data/regex_cache.h"
 
 #include <stdatomic.h>
@@ -133,7 +134,8 @@ static struct kept *keep(struct kept *k, const struct wanted *w)
 	return other != NULL ? other : k;
 }
 
-const struct regex *regex_obtain(const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset)
+const struct regex *regex_obtain(const void *source, size_t n, const struct regex_options *o, int *error,
+				 size_t *offset)
 {
 	struct wanted w = want(source, n, o);
 	struct kept *k = find(&w);

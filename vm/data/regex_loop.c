@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over a pattern that compiles, which keeps the groups that are open. Whether what stands before a call can match the empty text
- * is asked of PCRE2, for each group that is open between the call and the group that it calls.
+/* One pass over a pattern that compiles, which keeps the groups that are open. Whether what stands before a call can
+ * match the empty text is asked of PCRE2, for each group that is open between the call and the group that it calls.
  * Invariant: at is at most n, depth at most LEVELS - 1; level 0 is the whole pattern. */
 #include "data/regex_loop.h"
 
 #include <string.h>
 
-/* PCRE2 compiles no pattern with more than 250 groups open. What stands before calls is compiled as far as so many bytes: after that, in patterns
- * with thousands of calls, loops are left to the match. */
+/* PCRE2 compiles no pattern with more than 250 groups open. What stands before calls is compiled as far as so many
+ * bytes: after that, in patterns with thousands of calls, loops are left to the match. */
 enum { LEVELS = 252, COMPILED_MOST_BYTES = 1 << 18 };
 
 struct level {
@@ -102,8 +102,8 @@ static bool may_be_empty(struct scan *s, size_t from, size_t to)
 	return empty != 0;
 }
 
-/* Is the call at `at`, of the group on a level, a loop? What stands before it in a group may name groups outside that: then it does not
- * compile alone, and the call is left to the match. */
+/* Is the call at `at`, of the group on a level, a loop? What stands before it in a group may name groups outside that:
+ * then it does not compile alone, and the call is left to the match. */
 static bool is_loop(struct scan *s, size_t level, size_t at)
 {
 	for (; level <= s->depth; level++) {
@@ -157,7 +157,8 @@ static void open_group(struct scan *s, size_t branch, bool captures)
 {
 	int64_t number = captures ? take_number(s) : -1;
 
-	s->levels[++s->depth] = (struct level){ .open = s->at, .branch = branch, .number = number, .extended = s->extended };
+	s->levels[++s->depth] =
+		(struct level){ .open = s->at, .branch = branch, .number = number, .extended = s->extended };
 	s->at = branch;
 }
 

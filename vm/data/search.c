@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Searching bytes for words. Several words make an automaton with a transition for every class of bytes: each byte that stands in a word is a
- * class, all others are one.
+/* Searching bytes for words. Several words make an automaton with a transition for every class of bytes: each byte that
+ * stands in a word is a class, all others are one.
  * Invariant: state 0 is the root; `depth` of a state is the length of the longest start of a word that ends here. */
 #include "data/search.h"
 
@@ -165,8 +165,8 @@ struct search *search_get(Term t) { return (struct search *)resource_get(t, &sea
 
 bool search_is_single(const struct search *s) { return s->n > 0; }
 
-/* ---- one word: its last byte with memchr while that is rare, then its first and last byte together, 32 places at a time, and where
- * even these are found in vain too often, memmem, whose time is linear */
+/* ---- one word: its last byte with memchr while that is rare, then its first and last byte together, 32 places at a
+ * time, and where even these are found in vain too often, memmem, whose time is linear */
 
 enum { LANE = 16, STRIDE = 2 * LANE, RARE_BYTES = 64, VAIN_FREE = 256, VAIN_A_BYTE = 4 };
 
@@ -254,7 +254,8 @@ static const uint8_t *find_word(const uint8_t *from, size_t n, const uint8_t *wo
 }
 
 /* The word's length at least is looked at in one go: to look at less costs as much. */
-static enum search_result find_single(const struct search *s, const uint8_t *bytes, size_t end, struct search_run *r, int64_t *left, size_t *at)
+static enum search_result find_single(const struct search *s, const uint8_t *bytes, size_t end, struct search_run *r,
+				      int64_t *left, size_t *at)
 {
 	size_t starts = (size_t)*left > s->n ? (size_t)*left : s->n;
 	size_t room = end - r->from, n = room > starts && room - starts >= s->n ? starts + s->n - 1 : room;
@@ -290,7 +291,8 @@ static void take_best(struct search_run *r, size_t start, size_t n)
 	}
 }
 
-enum search_result search_some(const struct search *s, const uint8_t *bytes, size_t end, struct search_run *r, int64_t *left, size_t *at, size_t *n)
+enum search_result search_some(const struct search *s, const uint8_t *bytes, size_t end, struct search_run *r,
+			       int64_t *left, size_t *at, size_t *n)
 {
 	uint32_t state = r->state;
 	size_t i = r->from, stop;

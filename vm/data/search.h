@@ -28,8 +28,9 @@ struct search_run {
 	size_t at, n;        /* the best place so far; n 0: none */
 };
 enum search_result { SEARCH_NONE, SEARCH_FOUND, SEARCH_MORE };
-/* The first place in [r->from, end) where a word stands, and the longest word that starts there; r then goes on behind it. Takes about the
- * bytes looked at from *left; SEARCH_MORE when that is used up. Any thread. */
-enum search_result search_some(const struct search *s, const uint8_t *bytes, size_t end, struct search_run *r, int64_t *left, size_t *at, size_t *n);
+/* The first place in [r->from, end) where a word stands, and the longest word that starts there; r then goes on behind
+ * it. Takes about the bytes looked at from *left; SEARCH_MORE when that is used up. Any thread. */
+enum search_result search_some(const struct search *s, const uint8_t *bytes, size_t end, struct search_run *r,
+			       int64_t *left, size_t *at, size_t *n);
 
 #endif

@@ -6,8 +6,8 @@
 
 static bool is_tail(uint8_t byte) { return (byte & 0xc0) == 0x80; }
 
-/* Units: bytes of the character at p, of which n > 0 bytes can be read; 0 when it is malformed or cut. What its first two bytes
- * say of the value tells surrogates, overlong forms and what is above U+10FFFF. */
+/* Units: bytes of the character at p, of which n > 0 bytes can be read; 0 when it is malformed or cut. What its first
+ * two bytes say of the value tells surrogates, overlong forms and what is above U+10FFFF. */
 static inline unsigned valid_length(const uint8_t *p, size_t n)
 {
 	uint8_t first = p[0];
@@ -50,7 +50,8 @@ size_t utf8_ascii_prefix(const uint8_t *p, size_t n)
 	return i;
 }
 
-/* Text in which characters of several lengths stand side by side: only where two bytes in turn are ASCII is a run of them looked for. */
+/* Text in which characters of several lengths stand side by side: only where two bytes in turn are ASCII is a run of
+ * them looked for. */
 size_t utf8_valid_prefix(const uint8_t *p, size_t n, size_t *chars)
 {
 	size_t i = 0, count = 0;

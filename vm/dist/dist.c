@@ -69,8 +69,9 @@ Term dist_handle(struct heap *h, const struct channel *c)
 
 struct channel *dist_from_handle(Term handle)
 {
-	if (!term_is_tuple_of(handle, 2) || !term_is_small(tuple_get(handle, 1)) || !term_is_atom(tuple_get(handle, 2)) ||
-	    small_value(tuple_get(handle, 1)) < 0 || small_value(tuple_get(handle, 1)) > UINT32_MAX)
+	if (!term_is_tuple_of(handle, 2) || !term_is_small(tuple_get(handle, 1)) ||
+	    !term_is_atom(tuple_get(handle, 2)) || small_value(tuple_get(handle, 1)) < 0 ||
+	    small_value(tuple_get(handle, 1)) > UINT32_MAX)
 		return NULL;
 	return channel_find_id((uint32_t)small_value(tuple_get(handle, 1)));
 }

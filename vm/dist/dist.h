@@ -51,8 +51,8 @@ struct spawn_request;
 /* What erts_internal:dist_spawn_request asks for: mfa, its options less those of `r`. ref: of the request. Fails:
  * why not, an atom; else TERM_NONE. */
 Term dist_spawn(Process *p, Term node, Term mfa, Term options, const struct spawn_request *r, Term ref);
-/* The answer to a request, for who asked: result a pid or why not; the sequential trace token that came with it, NIL, or
- * am_undefined: none came from another node. Owns: the caller. */
+/* The answer to a request, for who asked: result a pid or why not; the sequential trace token that came with it, NIL,
+ * or am_undefined: none came from another node. Owns: the caller. */
 struct signal *dist_spawn_reply(const struct channel *c, Term ref, Term result, Term flags, Term token);
 /* Another node asks. control: the tuple; payload: the arguments; token: or NIL; on h, whose words may
  * grow by what is told of the token. Fails: false, that is no request. */

@@ -466,7 +466,9 @@ static void set_with_header(struct dist_writer *w, struct dist_message *m, struc
 	if (first && fragments && payload_bytes > 0)
 		begin_fragments(w, m, control_bytes, payload_bytes);
 	if (m->fragments_left > 1 || !first) {
-		room = !first ? DIST_FRAGMENT_BYTES : control_bytes < DIST_FRAGMENT_BYTES ? DIST_FRAGMENT_BYTES - control_bytes : 0;
+		room = !first                                ? DIST_FRAGMENT_BYTES
+		       : control_bytes < DIST_FRAGMENT_BYTES ? DIST_FRAGMENT_BYTES - control_bytes
+							     : 0;
 		n = smaller(payload_bytes - m->payload_sent_bytes, room);
 		write_head(w, m, p, first ? HEADER_FIRST : HEADER_NEXT);
 	} else {

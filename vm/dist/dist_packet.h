@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages as packets: headers, in which both ends keep the atoms that came before, and fragments of large messages,
  * between which others go. Source: OTP, erts/doc, erl_ext_dist, "Distribution Header".
- * Invariant: what is held of messages that are not whole is bounded by what came; their number and bytes are bounded. */
+ * Invariant: what is held of messages that are not whole is bounded by what came; their number and bytes are
+ * bounded. */
 #ifndef VM_DIST_DIST_PACKET_H
 #define VM_DIST_DIST_PACKET_H
 
@@ -11,9 +12,10 @@
 enum {
 	PASS_THROUGH = 112,               /* the first byte of a message without a header */
 	DIST_FRAGMENT_BYTES = 64 << 10,   /* of terms, in each fragment but the last */
-	DIST_PIECE_BYTES = 16 << 10,      /* a binary of so many, in a message that may go in fragments, is not copied */
-	/* The control tuple; then at most the rest of one piece, whole pieces, the begin of another, and what is written
-	 * before, between and behind them. */
+	/* a binary of so many, in a message that may go in fragments, is not copied */
+	DIST_PIECE_BYTES = 16 << 10,
+	/* The control tuple; then at most the rest of one piece, whole pieces, the begin of another, and what is
+	 * written before, between and behind them. */
 	DIST_PARTS_MAX = 1 + 2 * (DIST_FRAGMENT_BYTES / DIST_PIECE_BYTES + 2),
 };
 
@@ -32,8 +34,8 @@ struct dist_terms {
 	Term atoms[ETF_ATOMS_MAX];
 };
 enum dist_read { DIST_READ_WHOLE, DIST_READ_PART, DIST_READ_BAD };
-/* WHOLE: *t is a message; its bytes are those given, or owned, the caller's. BAD: no packet, or none that may come now, or
- * too much would have to be held; nothing more is to be read. */
+/* WHOLE: *t is a message; its bytes are those given, or owned, the caller's. BAD: no packet, or none that may come now,
+ * or too much would have to be held; nothing more is to be read. */
 enum dist_read dist_reader_read(struct dist_reader *r, const uint8_t *bytes, size_t n, struct dist_terms *t);
 
 /* ---- what goes out; who carries the connection */

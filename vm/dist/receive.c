@@ -75,8 +75,8 @@ static bool read_reason(struct incoming *m, size_t at, Term *reason)
 
 /* ---- messages */
 
-/* The sequential trace token at that place of the control tuple; NIL: there is none, or it is no such token. Who sent it
- * is a process, or, in the refusal of a request to spawn, the node. */
+/* The sequential trace token at that place of the control tuple; NIL: there is none, or it is no such token. Who sent
+ * it is a process, or, in the refusal of a request to spawn, the node. */
 static Term token_at(const struct incoming *m, size_t at)
 {
 	Term t = m->arity >= at ? m->control[at] : NIL;

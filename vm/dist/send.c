@@ -124,8 +124,8 @@ static bool put_reason(struct channel *c, unsigned plain, unsigned with_payload,
 	return dist_put(c, head[0], follows ? n + 1 : n + 2, control, follows ? reason : TERM_NONE, TERM_NONE, busy);
 }
 
-/* A node that may not know unlinks with a number gets the old kind in their place, which it does not acknowledge: the link
- * is then gone at once. Which of the two messages goes is decided when it is known what that node can do. */
+/* A node that may not know unlinks with a number gets the old kind in their place, which it does not acknowledge: the
+ * link is then gone at once. Which of the two messages goes is decided when it is known what that node can do. */
 static bool put_unlink(struct channel *c, Term to, const struct signal *s, bool *busy)
 {
 	const Term control[] = { SMALL(CONTROL_UNLINK_ID), s->ref, s->from, to };
@@ -141,12 +141,13 @@ static bool put_unlink(struct channel *c, Term to, const struct signal *s, bool 
 	return certain || PUT(c, s->from, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK), s->from, to);
 }
 
-/* A peer that has not said so reads labels of sequential traces only when they are small integers of a 32-bit node. While
- * it is not known what it can do, it is taken for such a one. */
+/* A peer that has not said so reads labels of sequential traces only when they are small integers of a 32-bit node.
+ * While it is not known what it can do, it is taken for such a one. */
 static bool reads_token(struct channel *c, Term token)
 {
 	Term label = tuple_get(token, SEQ_TOKEN_LABEL);
-	bool small = term_is_small(label) && small_value(label) >= -OLD_LABEL_MAX - 1 && small_value(label) <= OLD_LABEL_MAX;
+	bool small = term_is_small(label) && small_value(label) >= -OLD_LABEL_MAX - 1 &&
+		     small_value(label) <= OLD_LABEL_MAX;
 
 	return small || can(c, DIST_BIG_SEQTRACE_LABELS);
 }
@@ -249,7 +250,9 @@ static struct message_form message_form(struct channel *c, const Process *from, 
 	Term sender = from != NULL ? from->id : NIL;
 
 	if (term_is_tuple(to))
-		return (struct message_form){ CONTROL_REG_SEND, CONTROL_REG_SEND_TT, 3, { sender, am_empty, tuple_get(to, 1) } };
+		return (struct message_form){
+			CONTROL_REG_SEND, CONTROL_REG_SEND_TT, 3, { sender, am_empty, tuple_get(to, 1) }
+		};
 	if (term_is_ref(to))
 		return (struct message_form){ CONTROL_ALIAS_SEND, CONTROL_ALIAS_SEND_TT, 2, { sender, to } };
 	if (from != NULL && can(c, DIST_SEND_SENDER))

@@ -46,8 +46,8 @@ static struct peer *insert_request(Process *p, const struct channel *c, const st
 struct signal *dist_spawn_reply(const struct channel *c, Term ref, Term result, Term flags, Term token)
 {
 	Term pair[3] = { HEADER(2, SUB_TUPLE), result, flags }, t = term_from_boxed(pair);
-	struct signal *s = signal_new_words(SIG_SPAWNED, copy_flat_size_words(t) + copy_size_words(token) + peer_id_words(ref),
-					  0);
+	struct signal *s =
+		signal_new_words(SIG_SPAWNED, copy_flat_size_words(t) + copy_size_words(token) + peer_id_words(ref), 0);
 	Term *top = s->fragment->words;
 
 	s->term = copy_term_whole(t, &top, &s->fragment->off_heap);
@@ -92,8 +92,8 @@ static bool cannot_spawn(struct channel *c)
 	return cannot;
 }
 
-/* {spawn_request, Ref, Parent, Leader, {M, F, Arity}, Options}: what a tracer hears of a request, of which control is the
- * tuple. */
+/* {spawn_request, Ref, Parent, Leader, {M, F, Arity}, Options}: what a tracer hears of a request, of which control is
+ * the tuple. */
 static Term request_message(struct heap *h, const Term *control)
 {
 	const Term fields[6] = { am_spawn_request, control[1], control[2], control[3], control[4], control[5] };

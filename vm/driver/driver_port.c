@@ -304,12 +304,28 @@ void driver_set_calls(struct driver_library *l)
 {
 	const struct driver_entry *e = &l->entry;
 	struct port_driver calls = {
-		.name = l->name, .start = start, .opened = opened, .outputv = e->outputv != NULL ? outputv : output,
-		.tells_output = e->outputv == NULL, .tells_list = e->outputv != NULL, .control = control, .call = call,
-		.ready_input = ready_input, .ready_output = ready_output, .timeout = timeout, .flush = flush, .process_exit = driver_process_exit,
-		.flushes = true, .soft_busy = e->flags & DRIVER_SOFT_BUSY, .no_queue_limit = e->flags & DRIVER_NO_BUSY_MSGQ,
-		.acks_start = e->flags & DRIVER_INIT_ACK, .stops_at_halt = true, .queued = driver_queued,
-		.emergency_close = close_in_emergency, .stop = stop, .freed = free_port,
+		.name = l->name,
+		.start = start,
+		.opened = opened,
+		.outputv = e->outputv != NULL ? outputv : output,
+		.tells_output = e->outputv == NULL,
+		.tells_list = e->outputv != NULL,
+		.control = control,
+		.call = call,
+		.ready_input = ready_input,
+		.ready_output = ready_output,
+		.timeout = timeout,
+		.flush = flush,
+		.process_exit = driver_process_exit,
+		.flushes = true,
+		.soft_busy = e->flags & DRIVER_SOFT_BUSY,
+		.no_queue_limit = e->flags & DRIVER_NO_BUSY_MSGQ,
+		.acks_start = e->flags & DRIVER_INIT_ACK,
+		.stops_at_halt = true,
+		.queued = driver_queued,
+		.emergency_close = close_in_emergency,
+		.stop = stop,
+		.freed = free_port,
 	};
 
 	memcpy(&l->calls, &calls, sizeof(calls));

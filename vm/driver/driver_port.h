@@ -51,8 +51,8 @@ static inline bool driver_port_lives(const struct driver_port *dp)
 /* The calls that ports of l get. */
 void driver_set_calls(struct driver_library *l);
 
-/* ---- output.c: a message that stands on a heap of its own; told to tracers of dp, whose callback runs, unless that is NULL.
- * Takes: the heap. Returns whether there was who gets it. */
+/* ---- output.c: a message that stands on a heap of its own; told to tracers of dp, whose callback runs, unless that is
+ * NULL. Takes: the heap. Returns whether there was who gets it. */
 bool driver_send(Term from, struct driver_port *dp, Term to, Term message, struct heap *h);
 
 /* ---- select.c */

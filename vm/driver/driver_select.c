@@ -13,7 +13,8 @@ struct driver_selection {
 	struct driver_selection *next;
 	int fd;
 	bool used;           /* the driver has not given it up */
-	bool kept;           /* selected with DRIVER_USE: it stays until that is given up, though nothing is waited for */
+	/* selected with DRIVER_USE: it stays until that is given up, though nothing is waited for */
+	bool kept;
 	atomic_bool polled;  /* it was not dropped */
 };
 

@@ -53,8 +53,16 @@ static const struct command {
 	char key;
 	void (*run)(void);
 } commands[] = {
-	{ 'a', leave }, { 'q', leave }, { 'A', dump_and_leave }, { 'c', go_on }, { 'p', crash_dump_processes }, { 'o', crash_dump_ports },
-	{ 'i', crash_dump_memory }, { 'l', crash_dump_modules }, { 'v', tell_version }, { 'D', crash_dump_tables },
+	{ 'a', leave },
+	{ 'q', leave },
+	{ 'A', dump_and_leave },
+	{ 'c', go_on },
+	{ 'p', crash_dump_processes },
+	{ 'o', crash_dump_ports },
+	{ 'i', crash_dump_memory },
+	{ 'l', crash_dump_modules },
+	{ 'v', tell_version },
+	{ 'D', crash_dump_tables },
 	{ 'd', crash_dump_nodes },
 };
 

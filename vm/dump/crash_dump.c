@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sections of a crash dump, in the order of OTP's. Source: OTP's documentation, "How to Interpret the Erlang Crash Dumps",
- * and what its crashdump_viewer reads. */
+/* The sections of a crash dump, in the order of OTP's. Source: OTP's documentation, "How to Interpret the Erlang Crash
+ * Dumps", and what its crashdump_viewer reads. */
 #include "dump/crash_dump.h"
 
 #include <errno.h>
@@ -53,8 +53,8 @@ static void write_head(const char *slogan)
 	dump_format("=erl_crash_dump:0.5\n%s", ctime_r(&now, date));
 	dump_text("Slogan: ");
 	dump_text(slogan);
-	dump_format("\nSystem version: Erlang/OTP %s [erlvm] [64-bit] [smp:%u:%u]\nTaints: (none)\nAtoms: %u\n", release_current->text,
-		    sched_count(), sched_online(), atom_count());
+	dump_format("\nSystem version: Erlang/OTP %s [erlvm] [64-bit] [smp:%u:%u]\nTaints: (none)\nAtoms: %u\n",
+		    release_current->text, sched_count(), sched_online(), atom_count());
 	if (sched_self() != NULL)
 		dump_format("Calling Thread: scheduler:%u\n", sched_self()->id);
 	else
@@ -228,9 +228,10 @@ void crash_dump_memory(void)
 	size_t code = sums.code + sums.old_code, processes = mem_kind_bytes(MEM_PROCESS), spare = process_spare_bytes();
 	size_t others = mem_kind_bytes(MEM_SYSTEM) + code, atoms = atom_memory_bytes();
 
-	dump_format("=memory\ntotal: %zu\nprocesses: %zu\nprocesses_used: %zu\nsystem: %zu\n", processes + others, processes,
-		    processes > spare ? processes - spare : 0, others);
-	dump_format("atom: %zu\natom_used: %zu\nbinary: %zu\ncode: %zu\nets: %zu\n", atoms, atoms, binary_total_bytes(), code, table_words_total() * sizeof(Term));
+	dump_format("=memory\ntotal: %zu\nprocesses: %zu\nprocesses_used: %zu\nsystem: %zu\n", processes + others,
+		    processes, processes > spare ? processes - spare : 0, others);
+	dump_format("atom: %zu\natom_used: %zu\nbinary: %zu\ncode: %zu\nets: %zu\n", atoms, atoms, binary_total_bytes(),
+		    code, table_words_total() * sizeof(Term));
 	dump_format("=index_table:atom_tab\nlimit: %u\nentries: %u\n", atom_limit(), atom_count());
 }
 
@@ -247,7 +248,8 @@ static void write_port(const struct port *port, void *arg)
 	for (size_t i = 0; i < port->link_count; i++)
 		write_id(i == 0 ? "Links: " : ", ", port->links[i], i + 1 == port->link_count ? "\n" : "");
 	dump_format("Port controls external process: %.500s\nInput: %llu\nOutput: %llu\nQueue: %zu\n", port->name,
-		    (unsigned long long)port->input_bytes, (unsigned long long)port->output_bytes, port->out.size_bytes);
+		    (unsigned long long)port->input_bytes, (unsigned long long)port->output_bytes,
+		    port->out.size_bytes);
 }
 
 static void write_table(const struct ets_table *t, void *arg)
@@ -264,8 +266,9 @@ static void write_table(const struct ets_table *t, void *arg)
 		dump_text("Ordered set (AVL tree), Elements: ");
 	else
 		dump_text("Objects: ");
-	dump_format("%zu\nWords: %zu\nType: %s\nProtection: %s\nCompressed: %s\n", table_objects(t), table_memory_words(t), types[t->options.type],
-		    protections[t->options.protection], t->options.is_compressed ? "true" : "false");
+	dump_format("%zu\nWords: %zu\nType: %s\nProtection: %s\nCompressed: %s\n", table_objects(t),
+		    table_memory_words(t), types[t->options.type], protections[t->options.protection],
+		    t->options.is_compressed ? "true" : "false");
 	dump_format("Write Concurrency: %s\nRead Concurrency: %s\n", t->options.write_concurrency ? "true" : "false",
 		    t->options.read_concurrency ? "true" : "false");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process is read as it stands: nothing is changed. After a crash no lock is taken; a VM that goes on has pollers that deliver messages
- * while its schedulers stand still. */
+/* A process is read as it stands: nothing is changed. After a crash no lock is taken; a VM that goes on has pollers
+ * that deliver messages while its schedulers stand still. */
 #include "dump/dump_process.h"
 
 #include "code/breakpoint.h"
@@ -142,7 +142,8 @@ static void count_bytes(const struct signal *s, void *arg)
 /* Units: bytes that its heap, stack and messages take. */
 static size_t memory_of(Process *p)
 {
-	size_t bytes = sizeof(*p) + (stack_heap_words(&p->heap) + old_words(&p->heap) + p->heap.fragment_words) * sizeof(Term);
+	size_t bytes = sizeof(*p) +
+		       (stack_heap_words(&p->heap) + old_words(&p->heap) + p->heap.fragment_words) * sizeof(Term);
 
 	each_message(p, count_bytes, &bytes);
 	return bytes;

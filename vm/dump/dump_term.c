@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects are written once each, in the order in which they were first named: the list of them is the queue of the walk, so
- * depth costs no C stack. */
+/* Objects are written once each, in the order in which they were first named: the list of them is the queue of the
+ * walk, so depth costs no C stack. */
 #include "dump/dump_term.h"
 
 #include <stdio.h>
@@ -135,7 +135,8 @@ static void write_binary(Term t)
 	if (header_sub(*at) == SUB_REFBIN) {
 		const struct refbin *r = (const struct refbin *)at;
 
-		dump_format("Yc%lX:%lX:%lX", (unsigned long)r->binary, (unsigned long)(r->bytes - r->binary->data + offset), (unsigned long)size);
+		dump_format("Yc%lX:%lX:%lX", (unsigned long)r->binary,
+			    (unsigned long)(r->bytes - r->binary->data + offset), (unsigned long)size);
 	} else {
 		dump_format("Yh%lX:", (unsigned long)size);
 		dump_base64(((const struct heapbin *)at)->data + offset, size);

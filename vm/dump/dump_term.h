@@ -6,8 +6,8 @@
 
 #include "term/term.h"
 
-/* Writes the term; what it points to waits for dump_term_objects. Terms past a bound (half a million objects a process) are left out: the
- * reader shows them as an incomplete heap. */
+/* Writes the term; what it points to waits for dump_term_objects. Terms past a bound (half a million objects a process)
+ * are left out: the reader shows them as an incomplete heap. */
 void dump_term(Term t);
 /* A tuple {a, b} that stands nowhere: `at` serves as its address. Writes the address. */
 void dump_term_pair(const Term *at);

@@ -87,7 +87,8 @@ enum { RAW_SUBS = 1 << SUB_BIG_POS | 1 << SUB_BIG_NEG | 1 << SUB_FLOAT | 1 << SU
 /* Have a count, as magic references have. */
 enum { COUNTED_SUBS = 1 << SUB_REFBIN | 1 << SUB_XPID | 1 << SUB_XPORT | 1 << SUB_XREF };
 
-/* Copies the term of an object that stands at `from` to `at`, which is `distance` away, as all it points to will be. Returns its words. */
+/* Copies the term of an object that stands at `from` to `at`, which is `distance` away, as all it points to will be.
+ * Returns its words. */
 static uint32_t move_term(const Term *from, Term *at, Term distance, Term **off_heap)
 {
 	struct object_shape shape = object_shape(from);

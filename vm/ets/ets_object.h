@@ -32,7 +32,8 @@ struct ets_object {
 struct ets_object *object_new(Term tuple);
 /* The same from a header-less array of elements. */
 struct ets_object *object_new_array(const Term *elements, size_t arity);
-/* The tuple in the place of o's, where it takes the same room. Fails: false, o is unchanged. The tuple must not lead into o. */
+/* The tuple in the place of o's, where it takes the same room. Fails: false, o is unchanged. The tuple must not lead
+ * into o. */
 bool object_overwrite(struct ets_object *o, Term tuple);
 void object_free(struct ets_object *o);
 

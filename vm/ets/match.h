@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Match specifications, compiled to small programs that run over one term at a time.
- * A program is clauses, tried in turn: the head's operations walk the term with a cursor and bind variables, the guards' and the
- * body's work on a stack. Both dialects are of the reference manual, "Match Specifications in Erlang".
+/* Match specifications, compiled to small programs that run over one term at a time. A program is clauses, tried in
+ * turn: the head's operations walk the term with a cursor and bind variables, the guards' and the body's work on a
+ * stack. Both dialects are of the reference manual, "Match Specifications in Erlang".
  * Invariant: a program's constants stand in its own memory, so that it depends on nothing but itself.
  * Depth and length of a specification cost no C stack. */
 #ifndef VM_ETS_MATCH_H
@@ -125,8 +125,8 @@ enum match_key_kind {
 	MATCH_KEY_BOUND,     /* one value: what has no variable is looked up, a map as well, and then matched */
 };
 enum match_key_kind match_clause_key(const struct match_program *m, uint32_t clause, unsigned position, Term *key);
-/* Order of a key's pattern, partial or bound, and a key: 0 when the key agrees with all that stands before the first open place.
- * The keys for which it is 0 are neighbours in the order of terms. */
+/* Order of a key's pattern, partial or bound, and a key: 0 when the key agrees with all that stands before the first
+ * open place. The keys for which it is 0 are neighbours in the order of terms. */
 int match_compare_partial(const struct match_program *m, Term pattern, Term key);
 /* Does every function of the trace dialect in it suit these events? */
 bool match_is_for(const struct match_program *m, enum match_events events);

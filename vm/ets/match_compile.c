@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Match specifications to programs. Terms still to be compiled wait on a stack of their own, together with the operations
- * that must follow them. */
+/* Match specifications to programs. Terms still to be compiled wait on a stack of their own, together with the
+ * operations that must follow them. */
 #include "ets/match_compile.h"
 
 #include <stdarg.h>
@@ -637,7 +637,8 @@ static void resolve_labels(struct compiler *c, size_t start)
 /* Of arguments a list is matched, or all of them. */
 static bool is_head(Term head, enum match_dialect dialect)
 {
-	return dialect == MATCH_TABLE || term_is_list(head) || term_is_tuple(head) || head == am_underscore || match_variable_number(head) >= 0;
+	return dialect == MATCH_TABLE || term_is_list(head) || term_is_tuple(head) || head == am_underscore ||
+	       match_variable_number(head) >= 0;
 }
 
 static void compile_clause(struct compiler *c, struct match_clause *clause)
@@ -676,7 +677,8 @@ struct match_program *match_get(Term t)
 	return (struct match_program *)resource_get(t, &program_type);
 }
 
-/* What is wrong with the clauses of what should be a specification, or NULL: their count. Nothing is matched by no clause. */
+/* What is wrong with the clauses of what should be a specification, or NULL: their count. Nothing is matched by no
+ * clause. */
 static const char *count_clauses(Term spec, bool may_be_empty, uint32_t *count)
 {
 	Term list = spec;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the terms of a head hold: who reads a constant from it must know whether it is compared as a whole. Depth costs no C stack. */
+/* What the terms of a head hold: who reads a constant from it must know whether it is compared as a whole. Depth costs
+ * no C stack. */
 #include <string.h>
 
 #include "base/alloc.h"

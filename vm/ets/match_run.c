@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs programs. Invariant: with `copies`, nothing that a body leaves on the heap leads out of it; guards may hold terms
- * of the subject, but build nothing from them without a copy. */
+/* Runs programs. Invariant: with `copies`, nothing that a body leaves on the heap leads out of it; guards may hold
+ * terms of the subject, but build nothing from them without a copy. */
 #include "base/alloc.h"
 #include "data/compare.h"
 #include "data/map.h"

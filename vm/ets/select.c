@@ -10,7 +10,8 @@ struct walk {
 	struct match_context match;
 	struct ets_change *change;
 	size_t budget;
-	bool others_walk;    /* a hash table: what is deleted has to stay in its chain. This walk stands between two buckets. */
+	/* a hash table: what is deleted has to stay in its chain. This walk stands between two buckets. */
+	bool others_walk;
 };
 
 /* ---- one object */
@@ -208,7 +209,9 @@ static void visit_tree(struct walk *w)
 
 size_t select_run(struct select *s, struct ets_table *t, Process *p, size_t budget, struct ets_change *change)
 {
-	struct walk w = { .s = s, .t = t, .change = change, .budget = budget, .others_walk = atomic_load(&t->fixed) > s->has_fixed };
+	struct walk w = {
+		.s = s, .t = t, .change = change, .budget = budget, .others_walk = atomic_load(&t->fixed) > s->has_fixed
+	};
 
 	match_begin(&w.match, p, s->program, true);
 	if (table_is_tree(t))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walks over a table with a match program, a slice at a time.
- * Invariant: between slices a walk knows its place by a bucket (hash; the table is fixed meanwhile) or by the last key (tree). */
+ * Invariant: between slices a walk knows its place by a bucket (hash; the table is fixed meanwhile) or by the last key
+ * (tree). */
 #ifndef VM_ETS_SELECT_H
 #define VM_ETS_SELECT_H
 
@@ -22,8 +23,8 @@ struct select {
 	size_t count;        /* of results; COUNT, DELETE, REPLACE: of objects that matched */
 };
 
-/* Goes on until the end, the limit, or about `budget` objects seen. The table is held: LIST, COUNT whole, others whole and exclusively.
- * Results and keys go to p's heap. Units: returns objects and buckets seen. */
+/* Goes on until the end, the limit, or about `budget` objects seen. The table is held: LIST, COUNT whole, others whole
+ * and exclusively. Results and keys go to p's heap. Units: returns objects and buckets seen. */
 size_t select_run(struct select *s, struct ets_table *t, Process *p, size_t budget, struct ets_change *change);
 
 #endif

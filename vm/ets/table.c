@@ -148,7 +148,8 @@ static inline enum ets_failure check_held(struct ets_hold *hold, Process *p, enu
 	return f;
 }
 
-static inline enum ets_failure hold_whole(struct ets_hold *hold, Process *p, Term id, enum ets_access access, bool is_write)
+static inline enum ets_failure hold_whole(struct ets_hold *hold, Process *p, Term id, enum ets_access access,
+					  bool is_write)
 {
 	enum ets_failure f = find_table(hold, id);
 
@@ -257,8 +258,8 @@ static void resize_locked(struct ets_table *t)
 	resize(t, wanted_resize(t));
 }
 
-/* One resizer at a time; it takes the lock of the stripe whose bucket is next, and looks again. It makes up for those who found it at
- * work and went no step, which may be many when it was held up. */
+/* One resizer at a time; it takes the lock of the stripe whose bucket is next, and looks again. It makes up for those
+ * who found it at work and went no step, which may be many when it was held up. */
 static void resize_striped(struct ets_table *t)
 {
 	struct ets_hash *h = &t->store.hash;

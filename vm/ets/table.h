@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables: names, owners, rights, locks, fixations, life and death. What stands in a table: hash.h, tree.h.
  * Invariant: a table whose `is_dead` is set has no contents, no owner and no name; its memory stays until the last
- * table identifier (a magic ref) that names it is gone, and nobody looks at it who found it by its name.
- * A table that is found by its name is held in a look (proc/progress.h), which ends with the hold: it is there until
- * then, though it may be dead, which who has locked it sees. A native holds a table within one time slice, on one
- * thread, however long that lasts (`ets:insert` of a long list: seconds), and what was taken out of tables meanwhile
- * waits. It neither gives way, nor stops the world, nor goes outside before it has released it; a native that works in
- * steps finds the table again in each.
- * Locks: a table is read and written under its lock: a mutex; a read-write lock with read_concurrency, and for
- * ordered tables with write_concurrency too; for hash tables with write_concurrency one of ETS_STRIPES mutexes for one key, all
- * of them (rising) for the whole. A scheduler that is alone (sched_is_alone) takes no lock: a table is never held while a process
- * leaves its scheduler, and so nobody else can come until the hold ends. */
+ * table identifier (a magic ref) that names it is gone, and nobody looks at it who found it by its name. A table that
+ * is found by its name is held in a look (proc/progress.h), which ends with the hold: it is there until then, though it
+ * may be dead, which who has locked it sees. A native holds a table within one time slice, on one thread, however long
+ * that lasts (`ets:insert` of a long list: seconds), and what was taken out of tables meanwhile waits. It neither gives
+ * way, nor stops the world, nor goes outside before it has released it; a native that works in steps finds the table
+ * again in each. Locks: a table is read and written under its lock: a mutex; a read-write lock with read_concurrency,
+ * and for ordered tables with write_concurrency too; for hash tables with write_concurrency one of ETS_STRIPES mutexes
+ * for one key, all of them (rising) for the whole. A scheduler that is alone (sched_is_alone) takes no lock: a table is
+ * never held while a process leaves its scheduler, and so nobody else can come until the hold ends. */
 #ifndef VM_ETS_TABLE_H
 #define VM_ETS_TABLE_H
 
@@ -116,7 +115,8 @@ static inline void table_release(struct ets_hold *hold)
 void table_release_changed(struct ets_hold *hold, const struct ets_change *change);
 /* Books a change only. */
 void table_change(struct ets_table *t, const struct ets_change *change);
-/* Counts a change of one object in a table that is locked as a whole, and lets its buckets follow. *change is then empty. */
+/* Counts a change of one object in a table that is locked as a whole, and lets its buckets follow. *change is then
+ * empty. */
 void table_take_change(struct ets_table *t, struct ets_change *change);
 
 static inline size_t table_objects(const struct ets_table *t)
@@ -156,7 +156,8 @@ static inline struct ets_table *table_from_ref(Term id)
 /* ---- life */
 /* Fails: NULL when the name is taken. Owns: the registry; the creator must give its identifier away or delete it. */
 struct ets_table *table_new(Process *owner, Term name, const struct ets_options *o);
-/* Takes the table out of everything; its contents go to *contents (owned by the caller: a resource to be drained). The hold ends. */
+/* Takes the table out of everything; its contents go to *contents (owned by the caller: a resource to be drained). The
+ * hold ends. */
 void table_delete(struct ets_hold *hold, struct resource **contents);
 /* Leaves an empty table. NULL when the table is fixed: then its objects were deleted one by one. */
 struct resource *table_clear(struct ets_hold *hold);

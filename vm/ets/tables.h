@@ -11,7 +11,8 @@ struct ets_table *tables_find_name(Term name);
 /* The same without a lock and a reference: for who is in a look (proc/progress.h), until that ends, or on a scheduler
  * that is alone (sched_is_alone), while nothing else runs on it. NULL and *is_sure false: tables_find_name knows. */
 struct ets_table *tables_see_name(Term name, bool *is_sure);
-/* The table of a reference that came out of a text or a binary, and so is its number alone. Owns: the caller, a share. Fails: NULL. */
+/* The table of a reference that came out of a text or a binary, and so is its number alone. Owns: the caller, a share.
+ * Fails: NULL. */
 struct ets_table *tables_find_number(uint64_t number);
 /* May the process read every table (table_set_super_user)? */
 bool tables_is_super_user(Term pid);

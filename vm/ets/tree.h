@@ -17,7 +17,8 @@ struct tree_cursor;
 struct ets_tree {
 	struct ets_object *root;
 	unsigned key;        /* position, from 1 */
-	_Atomic(struct tree_cursor *) cursor; /* where tree_nth was last, or NULL: the tree has changed since, or somebody is at it */
+	/* where tree_nth was last, or NULL: the tree has changed since, or somebody is at it */
+	_Atomic(struct tree_cursor *) cursor;
 };
 
 static inline Term tree_object_key(const struct ets_tree *t, const struct ets_object *o) { return o->words[t->key]; }

@@ -98,7 +98,9 @@ bool call_hibernate_gc(Process *p, Term *x, const struct export *e)
 static void show_arguments(Process *p, const Term *x, unsigned arity, Term *args)
 {
 	for (unsigned i = 0; i < arity; i++)
-		args[i] = term_has_sub(x[i], SUB_MATCH) ? bits_get_tail(&p->heap, (const struct match_ctx *)boxed_ptr(x[i])) : x[i];
+		args[i] = term_has_sub(x[i], SUB_MATCH)
+				  ? bits_get_tail(&p->heap, (const struct match_ctx *)boxed_ptr(x[i]))
+				  : x[i];
 }
 
 static void push_frame(Process *p, const struct breakpoint_frame *f)
@@ -175,7 +177,8 @@ bool call_will_wait(Process *p, Term timeout)
 
 struct exc_site call_clause_site(Process *p, const Inst *func_info, const Term *x)
 {
-	return (struct exc_site){ .kind = EXC_SITE_CALLER, .args = heap_list_array(&p->heap, func_info_arity(func_info), x, NIL),
+	return (struct exc_site){ .kind = EXC_SITE_CALLER,
+				  .args = heap_list_array(&p->heap, func_info_arity(func_info), x, NIL),
 				  .info = NIL };
 }
 
@@ -262,7 +265,8 @@ static const Inst *handler_enter(Process *p, Term *x, Term function, Term a, Ter
 {
 	const struct export *handler;
 
-	if (p->error_handler == am_error_handler && code_path_is_open() && registry_whereis(am_code_server) == TERM_NONE)
+	if (p->error_handler == am_error_handler && code_path_is_open() &&
+	    registry_whereis(am_code_server) == TERM_NONE)
 		return NULL; /* it would ask the code server */
 	handler = export_find(p->error_handler, function, 3);
 	if ((handler == NULL || !export_is_loaded(handler)) && code_autoload(p->error_handler))
@@ -335,7 +339,8 @@ static inline bool is_apply(Term module, Term function, unsigned arity)
 	return module == am_erlang && function == am_apply && arity == 3;
 }
 
-/* While what is applied is erlang:apply/3 itself: x has what that applies. Fails: false, x has what that cannot apply. */
+/* While what is applied is erlang:apply/3 itself: x has what that applies. Fails: false, x has what that cannot
+ * apply. */
 static bool unroll_apply(Term *module, Term *function, Term *x, unsigned *arity)
 {
 	while (is_apply(*module, *function, *arity)) {
@@ -374,7 +379,8 @@ static const Inst *enter_applied(Process *p, Term module, Term function, Term *x
 	if (e != NULL)
 		return call_export_address(e);
 	exc_system_limit(p);
-	*site = call_arith_site(p, am_apply, 3, (const Term[]){ module, function, heap_list_array(&p->heap, arity, x, NIL) });
+	*site = call_arith_site(p, am_apply, 3,
+				(const Term[]){ module, function, heap_list_array(&p->heap, arity, x, NIL) });
 	return NULL;
 }
 
@@ -402,7 +408,8 @@ const Inst *call_start(Process *p, Term *x, struct exc_site *site)
 	return enter_applied(p, module, function, x, (unsigned)n, site);
 }
 
-/* erts_code_purger:pending_purge_lambda(Module, Fun, Args), once the purge of the fun's code is over; NULL: it is not being purged. */
+/* erts_code_purger:pending_purge_lambda(Module, Fun, Args), once the purge of the fun's code is over; NULL: it is not
+ * being purged. */
 static const Inst *purge_enter(Process *p, Term *x, Term fun, Term args)
 {
 	const struct fun_entry *e = fun_ptr(fun)->entry;
@@ -627,7 +634,8 @@ static void create_raise(Process *p, const struct bits_failure *f, struct exc_si
 {
 	struct heap *h = &p->heap;
 	Term keys[] = { am_cause, am_function, am_module };
-	Term values[] = { heap_tuple(h, heap_uint(h, f->number), f->type, f->what, f->value), am_format_bs_fail, am_erl_erts_errors };
+	Term values[] = { heap_tuple(h, heap_uint(h, f->number), f->type, f->what, f->value), am_format_bs_fail,
+			  am_erl_erts_errors };
 	Term info = map_from_atoms(h, 3, keys, values);
 
 	exc_error(p, f->error == BITS_LIMIT ? am_system_limit : am_badarg);
@@ -675,7 +683,8 @@ static void stub_fill(struct export *e)
 
 void call_init(void)
 {
-	_Static_assert(offsetof(struct export, stub) == offsetof(struct export, func_info) + FUNC_INFO_WORDS * sizeof(Inst),
+	_Static_assert(offsetof(struct export, stub) ==
+			       offsetof(struct export, func_info) + FUNC_INFO_WORDS * sizeof(Inst),
 		       "the stub stands right behind its func_info");
 	stub_make(stubs.return_code, OP_return, 0);
 	stub_make(stubs.exit_code, OP_normal_exit, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rarer halves of the loop's operations: applying terms, undefined functions, natives that wait, errors with arguments.
- * Functions that return an address: the entry to go on at, or NULL with the exception set and *site filled.
+/* The rarer halves of the loop's operations: applying terms, undefined functions, natives that wait, errors with
+ * arguments. Functions that return an address: the entry to go on at, or NULL with the exception set and *site filled.
  * The heap is stored back while any of these runs. GC: none, but where the name says _gc. */
 #ifndef VM_EXEC_CALL_H
 #define VM_EXEC_CALL_H
@@ -84,7 +84,8 @@ struct exc_site call_nif_site(Process *p, const Inst *entry, const Term *x);
 const Inst *call_debugger(Process *p, Term *x, const Inst *entry, struct exc_site *site);
 /* apply: x[0..arity) arguments, then module and function. */
 const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_site *site);
-/* The code of a local fun that takes so many arguments, with what it closes over behind them in x; NULL where call_fun_slow must see. */
+/* The code of a local fun that takes so many arguments, with what it closes over behind them in x; NULL where
+ * call_fun_slow must see. */
 static inline const Inst *call_enter_fun(Term *x, Term fun, unsigned arity)
 {
 	const struct fun *f = fun_ptr(fun);
@@ -102,11 +103,12 @@ const Inst *call_fun_slow(Process *p, Term *x, Term fun, unsigned arity, struct 
 /* A process begins: x[0..2] module, function, arguments. */
 const Inst *call_start(Process *p, Term *x, struct exc_site *site);
 
-/* The function at entry, an export's stub included, is called and has a breakpoint: tells, pushes the frames that tell of its return.
- * x[0..arity) are roots. Fails: false when p is to exit. */
+/* The function at entry, an export's stub included, is called and has a breakpoint: tells, pushes the frames that tell
+ * of its return. x[0..arity) are roots. Fails: false when p is to exit. */
 bool call_breakpoint_gc(Process *p, Term *x, const Inst *entry);
-/* The native that the instruction at `at` calls has a breakpoint and is its function's last call: the function's frame, of so many bytes, stays
- * until the native returns, so that it is the caller. x[0..arity) are roots. Fails: false when p is to exit. */
+/* The native that the instruction at `at` calls has a breakpoint and is its function's last call: the function's frame,
+ * of so many bytes, stays until the native returns, so that it is the caller. x[0..arity) are roots. Fails: false when
+ * p is to exit. */
 bool call_keep_frame_gc(Process *p, Term *x, unsigned arity, const Inst *at, uint32_t frame_bytes);
 /* Is that frame there in OTP, too? Not of NIFs, which are functions there, nor when their own module calls them. */
 bool call_keeps_frame(const struct export *e, const Inst *at);

@@ -5,7 +5,8 @@
 
 #include "proc/sched.h"
 
-/* Wires the loop, the loader's back end, export stubs and stack traces; enters erlang:apply/2,3. After export_init and module_init. */
+/* Wires the loop, the loader's back end, export stubs and stack traces; enters erlang:apply/2,3. After export_init and
+ * module_init. */
 void exec_init(void);
 /* Runs p until its time slice ends. GC: moves p's terms. */
 enum run_result exec_run(struct sched *s, Process *p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interpreter loop. Operations stand in ops_<family>.inc, parts of one function; opcodes.def gives their fields.
  * Invariant: top of heap and stack live in HTOP and E while an operation runs; SWAPOUT stores them before anything that
- * allocates, SWAPIN reads them back after anything that may have moved them. Dispatch goes through one of two tables, chosen
- * when a process is scheduled in: the traced one has other handlers for calls, returns and natives. */
+ * allocates, SWAPIN reads them back after anything that may have moved them. Dispatch goes through one of two tables,
+ * chosen when a process is scheduled in: the traced one has other handlers for calls, returns and natives. */
 #include <math.h>
 #include <string.h>
 
@@ -51,8 +51,9 @@
 #define NEXT(op) do { I += OPWORDS_##op; DISPATCH(); } while (0)
 #define JUMP(words) do { I += (words); DISPATCH(); } while (0)
 
-#define HEAP_LACKS(words)                                                                          \
-	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) || (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
+#define HEAP_LACKS(words)                                                                                              \
+	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) ||                                                  \
+		 (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
 #define COLLECT(words, live)                                                                       \
 	do {                                                                                       \
 		SWAPOUT();                                                                         \

@@ -47,7 +47,8 @@ Term record_create(Process *p, Term declared, const Term *x, const Inst *list, u
 		return TERM_NONE;
 	for (size_t i = 0; i < fields; i++)
 		if (r->values[i] == RECORD_NO_DEFAULT) {
-			exc_error(p, definition_field_reason(&p->heap, am_novalue, definition, definition_fields(definition)[i]));
+			exc_error(p, definition_field_reason(&p->heap, am_novalue, definition,
+							     definition_fields(definition)[i]));
 			return TERM_NONE;
 		}
 	return term_from_boxed((Term *)r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The probes of function calls, and calls to be saved. The probes themselves are proc/probe.c's; here is which function it is that is called or returns. */
+/* The probes of function calls, and calls to be saved. The probes themselves are proc/probe.c's; here is which function
+ * it is that is called or returns. */
 #include "exec/traced.h"
 
 #include "code/breakpoint.h"
@@ -46,7 +47,8 @@ void traced_enter(Process *p, const Inst *entry, int pushed)
 	/* Stubs are no functions: natives have probes of their own, and what gets loaded is entered after that. */
 	if (e == NULL ? breakpoint_opcode(entry) == OP_call_nif : e->bif != NULL || entry == e->stub)
 		return;
-	probe_global__function__entry(p, e != NULL ? export_mfa(e) : info_mfa(entry - FUNC_INFO_WORDS), count_frames(p) + pushed);
+	probe_global__function__entry(p, e != NULL ? export_mfa(e) : info_mfa(entry - FUNC_INFO_WORDS),
+				      count_frames(p) + pushed);
 }
 
 void traced_local_call(Process *p, const Inst *entry, int pushed)
@@ -138,7 +140,8 @@ Term traced_nif(Process *p, const struct nif_function *f, Term *x)
 	if (PROBE_ON(nif__entry))
 		probe_nif__entry(p, mfa);
 	result = f->call(p, f, x);
-	if (PROBE_ON(nif__return) && (result != TERM_NONE || p->exc_kind != EXC_WAIT)) /* one that waits returns later */
+	if (PROBE_ON(nif__return) &&
+	    (result != TERM_NONE || p->exc_kind != EXC_WAIT)) /* one that waits returns later */
 		probe_nif__return(p, mfa);
 	return result;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the traced handlers of the loop do before or around the work: the probes of function calls, and calls to be saved.
- * The heap is stored back while these run. */
+/* What the traced handlers of the loop do before or around the work: the probes of function calls, and calls to be
+ * saved. The heap is stored back while these run. */
 #ifndef VM_EXEC_TRACED_H
 #define VM_EXEC_TRACED_H
 
@@ -10,8 +10,8 @@
 
 /* Notes a call through e, when p saves its calls. */
 void traced_save(Process *p, const struct export *e);
-/* Calls. entry: the function's first instruction. pushed: 1 when the call is about to leave a return address, 0 for tail calls;
- * the depth that an entry tells is that of the function's return. */
+/* Calls. entry: the function's first instruction. pushed: 1 when the call is about to leave a return address, 0 for
+ * tail calls; the depth that an entry tells is that of the function's return. */
 void traced_local_call(Process *p, const Inst *entry, int pushed);
 void traced_global_call(Process *p, const struct export *e, int pushed);
 void traced_enter(Process *p, const Inst *entry, int pushed);

@@ -101,11 +101,14 @@ static Term raw_make(Process *p, const Inst *at, const struct exc_site *site)
 
 static Term info_module(Term module)
 {
-	static const struct { Term module, formatter; } formatters[] = {
-		{ am_erlang, am_erl_erts_errors }, { am_atomics, am_erl_erts_errors }, { am_counters, am_erl_erts_errors },
-		{ am_erts_internal, am_erl_erts_errors }, { am_persistent_term, am_erl_erts_errors }, { am_os, am_erl_kernel_errors },
-		{ am_binary, am_erl_stdlib_errors }, { am_ets, am_erl_stdlib_errors }, { am_lists, am_erl_stdlib_errors },
-		{ am_maps, am_erl_stdlib_errors }, { am_math, am_erl_stdlib_errors }, { am_re, am_erl_stdlib_errors },
+	static const struct { Term module, formatter;
+	} formatters[] = {
+		{ am_erlang, am_erl_erts_errors },          { am_atomics, am_erl_erts_errors },
+		{ am_counters, am_erl_erts_errors },        { am_erts_internal, am_erl_erts_errors },
+		{ am_persistent_term, am_erl_erts_errors }, { am_os, am_erl_kernel_errors },
+		{ am_binary, am_erl_stdlib_errors },        { am_ets, am_erl_stdlib_errors },
+		{ am_lists, am_erl_stdlib_errors },         { am_maps, am_erl_stdlib_errors },
+		{ am_math, am_erl_stdlib_errors },          { am_re, am_erl_stdlib_errors },
 		{ am_unicode, am_erl_stdlib_errors },
 	};
 
@@ -175,7 +178,8 @@ static bool has_catch(const Process *p)
 	return false;
 }
 
-/* The exception leaves the function of a breakpoint's frame. Returns whether its caller is told of, should that catch. */
+/* The exception leaves the function of a breakpoint's frame. Returns whether its caller is told of, should that
+ * catch. */
 static bool leave_traced(Process *p, const struct breakpoint_frame *f)
 {
 	Term words[3] = { HEADER(2, SUB_TUPLE), am_nocatch, p->exc_reason };
@@ -304,11 +308,13 @@ static Term info_list(struct heap *h, Term info, Term tail)
 	return heap_cons(h, heap_tuple(h, am_error_info, info), tail);
 }
 
-static Term entry_make(struct heap *h, const struct code_place *place, struct code_file_term *last, Term args, Term info)
+static Term entry_make(struct heap *h, const struct code_place *place, struct code_file_term *last, Term args,
+		       Term info)
 {
 	Term where = code_place_list(h, place, last, info_list(h, info, NIL));
 
-	return heap_tuple(h, place->module, place->function, args != TERM_NONE ? args : term_from_small(place->arity), where);
+	return heap_tuple(h, place->module, place->function, args != TERM_NONE ? args : term_from_small(place->arity),
+			  where);
 }
 
 Term exc_trace_list(Process *p, Term raw)
@@ -342,7 +348,8 @@ Term exc_trace_list(Process *p, Term raw)
 	if (term_is_tuple_of(head, 4)) {
 		Term info = info_list(h, tuple_get(head, 4), NIL);
 
-		list = heap_cons(h, heap_tuple(h, tuple_get(head, 1), tuple_get(head, 2), tuple_get(head, 3), info), list);
+		list = heap_cons(h, heap_tuple(h, tuple_get(head, 1), tuple_get(head, 2), tuple_get(head, 3), info),
+				 list);
 	}
 	return list;
 }

@@ -40,7 +40,8 @@ static inline bool is_copied(Term t, bool whole)
 {
 	unsigned tag = term_primary(t);
 
-	return (tag == TAG_CONS || tag == TAG_BOXED) && (whole || !term_is_literal(t) || literal_is_leaving(term_ptr(t)));
+	return (tag == TAG_CONS || tag == TAG_BOXED) &&
+	       (whole || !term_is_literal(t) || literal_is_leaving(term_ptr(t)));
 }
 
 /* The same; *literals (not wanted: NULL) becomes true when it is a literal that is not. */

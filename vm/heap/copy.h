@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sizes and copies of whole terms. Literals are shared, not copied, unless said, or unless they are leaving (heap/literal.h). Depth
- * costs no C stack. */
+/* Sizes and copies of whole terms. Literals are shared, not copied, unless said, or unless they are leaving
+ * (heap/literal.h). Depth costs no C stack. */
 #ifndef VM_HEAP_COPY_H
 #define VM_HEAP_COPY_H
 
@@ -25,7 +25,8 @@ Term copy_object(const Term *boxed, Term **top, Term **off_heap);
 Term copy_term_whole(Term t, Term **top, Term **off_heap);
 /* Onto a heap. GC: none. */
 Term copy_to_heap(Term t, struct heap *h);
-/* A fragment that holds a copy of t, literals too: it may outlive them. *copy is the term. NULL fragment when t needs no words. */
+/* A fragment that holds a copy of t, literals too: it may outlive them. *copy is the term. NULL fragment when t needs
+ * no words. */
 struct fragment *copy_to_fragment(Term t, Term *copy);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects are met by address: a list of them in the order they were met, which is also the order in which they are still to be looked into,
- * and a table that finds them. Most terms were built from one end to the other, so a few ranges of addresses are kept
- * that grow at their ends: an object that lies in none was not met yet. As long as that is so of each there is no
- * table.
+/* Objects are met by address: a list of them in the order they were met, which is also the order in which they are
+ * still to be looked into, and a table that finds them. Most terms were built from one end to the other, so a few
+ * ranges of addresses are kept that grow at their ends: an object that lies in none was not met yet. As long as that is
+ * so of each there is no table.
  * Invariant: a slot of the table is 0, or 1 more than an index of the list. Without a table each object was met once.
  * Ranges are disjoint, and every object that was met lies in one. */
 #include "heap/copy_shared.h"
@@ -66,8 +66,8 @@ void shared_objects_free(struct shared_objects *s)
 /* Of addresses: within a page, within the smallest object. */
 enum { PAGE_BITS = 12, CELL_BITS = 4 };
 
-/* Objects of one page of memory, which are mostly met one after the other, have their slots side by side; one whose slot is taken goes on
- * at steps of its own. */
+/* Objects of one page of memory, which are mostly met one after the other, have their slots side by side; one whose
+ * slot is taken goes on at steps of its own. */
 static size_t *find_slot(const struct shared_objects *s, Term t)
 {
 	size_t mask = 2 * s->room - 1, step = 0, i = (hash_word(t >> PAGE_BITS) + (t >> CELL_BITS)) & mask;
@@ -234,8 +234,8 @@ Term shared_objects_find(struct shared_objects *s, Term t)
 	return is_object(s, t) ? s->met[find_index(s, t)].to : t;
 }
 
-/* As shared_objects_find, from the object that was first met after those already found: copies are looked through in the order in which
- * objects were met, so that this is the one, or it had been met before. */
+/* As shared_objects_find, from the object that was first met after those already found: copies are looked through in
+ * the order in which objects were met, so that this is the one, or it had been met before. */
 static Term find_next(struct shared_objects *s, Term t, size_t *next)
 {
 	size_t i = *next;

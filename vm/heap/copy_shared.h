@@ -14,8 +14,8 @@ void shared_objects_free(struct shared_objects *s);
 void shared_objects_add(struct shared_objects *s, Term t);
 /* Units: words of all that was entered. */
 size_t shared_objects_words(const struct shared_objects *s);
-/* Copies all to *top, which has room for that, moves *top on, links refbins and magic refs into *off_heap. Once; nothing more is
- * entered then. */
+/* Copies all to *top, which has room for that, moves *top on, links refbins and magic refs into *off_heap. Once;
+ * nothing more is entered then. */
 void shared_objects_copy(struct shared_objects *s, Term **top, Term **off_heap);
 /* After the copy: the copy of t, which was entered. */
 Term shared_objects_find(struct shared_objects *s, Term t);

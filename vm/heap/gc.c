@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The collector. A collection allocates a block that would hold everything, evacuates the roots into it, scans what it evacuated
- * (Cheney), and cuts the block to the size that the survivors call for; the stack is moved last, to its end.
- * A small heap is collected in place: survivors are gathered in the thread's scratch words, with the addresses that they will have in
- * the same block, and then put there; nothing is allocated. A small heap with fragments, whose survivors may be too many for the block,
- * moves to the scratch words and from there back.
+/* The collector. A collection allocates a block that would hold everything, evacuates the roots into it, scans what it
+ * evacuated (Cheney), and cuts the block to the size that the survivors call for; the stack is moved last, to its end.
+ * A small heap is collected in place: survivors are gathered in the thread's scratch words, with the addresses that
+ * they will have in the same block, and then put there; nothing is allocated. A small heap with fragments, whose
+ * survivors may be too many for the block, moves to the scratch words and from there back.
  * Invariant: old objects never point to young ones (terms do not change once made). A moved boxed object leaves its new
  * term in place of its header, a moved cons leaves TERM_NONE and its new term. */
 #include "heap/gc.h"
@@ -44,7 +44,8 @@ static inline bool is_within(const Term *p, const Term *start, size_t bytes)
 
 static inline bool is_kept(const struct gc *gc, const Term *p)
 {
-	if (likely(is_within(p, gc->from_start, gc->from_bytes) || is_within(p, gc->fragment_start, gc->fragment_bytes)))
+	if (likely(is_within(p, gc->from_start, gc->from_bytes) ||
+		   is_within(p, gc->fragment_start, gc->fragment_bytes)))
 		return false;
 	return is_within(p, gc->old_start, gc->old_bytes) || literal_owns(p) ||
 	       is_within(p, gc->h->guest_start, gc->h->guest_bytes);
@@ -221,8 +222,8 @@ static void scan_evacuated(struct gc *gc, Term *to_scan, Term *old_scan)
 	}
 }
 
-/* A writable buffer that nobody appended to since the collection before gives back its unused end. Match contexts, copies and
- * other holders of its bytes have ended the writing (flags 0), so no pointer into it is left behind. */
+/* A writable buffer that nobody appended to since the collection before gives back its unused end. Match contexts,
+ * copies and other holders of its bytes have ended the writing (flags 0), so no pointer into it is left behind. */
 static void trim_buffer(struct refbin *r)
 {
 	struct binary *b;
@@ -509,8 +510,8 @@ static bool collect_from(struct gc *gc, size_t before, size_t need, const struct
 
 enum { BY_SCRATCH_WORDS = 1 << 12 };
 
-/* A small heap with fragments of which little survived the last time: its survivors are gathered before it is known whether they fit into
- * the block. */
+/* A small heap with fragments of which little survived the last time: its survivors are gathered before it is known
+ * whether they fit into the block. */
 static bool is_gathered_first(const struct gc *gc)
 {
 	return !VARIANT_GC_STRESS && count_collected_words(gc) <= BY_SCRATCH_WORDS &&
@@ -649,7 +650,8 @@ void gc_fit(struct heap *h)
 {
 	size_t size = (size_t)(h->top - h->start) + FIT_SPARE_WORDS;
 
-	if (h->stop != h->end || size >= (size_t)(h->end - h->start) || !mem_shrink_in_place(MEM_PROCESS, h->start, size * sizeof(Term)))
+	if (h->stop != h->end || size >= (size_t)(h->end - h->start) ||
+	    !mem_shrink_in_place(MEM_PROCESS, h->start, size * sizeof(Term)))
 		return;
 	h->end = h->stop = h->start + size;
 	h->wants_gc = true;
@@ -657,7 +659,8 @@ void gc_fit(struct heap *h)
 
 /* ---- literals that leave */
 
-/* The words as they are: the collection finds its way from their pointers, which still lead into the area, to the copy. */
+/* The words as they are: the collection finds its way from their pointers, which still lead into the area, to the
+ * copy. */
 static void take_copy(struct heap *h, size_t index)
 {
 	const struct literal_area *a = literal_leaving_area(index);

@@ -33,8 +33,9 @@ bool gc_next_is_major(const struct heap *h, size_t need_words);
 bool gc_is_long(const struct heap *h);
 /* Next size of the growth sequence that is at least `words`. Units: words. */
 size_t gc_next_size_words(size_t words);
-/* Gives h copies of its own of the literal areas that leave (heap/literal.h) and that a word of h or of the roots may point into; the
- * collection that must follow at once puts them in place. Returns the words copied; 0: nothing is to be done. */
+/* Gives h copies of its own of the literal areas that leave (heap/literal.h) and that a word of h or of the roots may
+ * point into; the collection that must follow at once puts them in place. Returns the words copied; 0: nothing is to be
+ * done. */
 size_t gc_take_literals(struct heap *h, const struct gc_root *roots, size_t count);
 
 #endif

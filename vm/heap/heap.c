@@ -114,8 +114,13 @@ void heap_trim(struct heap *h, Term *at, size_t words, Term *end)
 
 struct heap_mark heap_mark(const struct heap *h)
 {
-	return (struct heap_mark){ h->top, h->off_heap, h->fragments, h->fragments != NULL ? h->fragments->used_words : 0,
-				   h->fragment_words, h->binary_words, h->wants_gc };
+	return (struct heap_mark){ h->top,
+				   h->off_heap,
+				   h->fragments,
+				   h->fragments != NULL ? h->fragments->used_words : 0,
+				   h->fragment_words,
+				   h->binary_words,
+				   h->wants_gc };
 }
 
 void heap_release(struct heap *h, const struct heap_mark *m)
@@ -245,7 +250,8 @@ Term heap_ref(struct heap *h, Term tag)
 	return term_from_boxed((Term *)r);
 }
 
-/* Heaps of up to so many words are collected at every chance; larger ones so that a chance costs so many words on average. */
+/* Heaps of up to so many words are collected at every chance; larger ones so that a chance costs so many words on
+ * average. */
 enum { STRESS_SMALL_WORDS = 1024, STRESS_CHANCE_WORDS = 128 };
 
 bool heap_is_stressed(const struct heap *h)
@@ -308,7 +314,8 @@ void heap_adopt_fragment(struct heap *h, struct fragment *f)
 			h->wants_gc = true;
 	}
 	count_fragment_words(h, f->used_words);
-	f->size_words = f->used_words; /* nothing more is put there: a message's fragment may be part of another block */
+	/* nothing more is put there: a message's fragment may be part of another block */
+	f->size_words = f->used_words;
 	f->next = h->fragments;
 	h->fragments = f;
 }

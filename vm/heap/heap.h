@@ -39,13 +39,15 @@ struct heap {
 	Term *old_start, *old_top, *old_end; /* NULL without an old generation */
 	const Term *guest_start; /* words of a message that is being matched, not part of the heap yet: */
 	size_t guest_bytes;  /* a collection leaves pointers to them as they are */
-	struct fragment **literal_copies; /* of areas that leave, by their index; NULL but between gc_take_literals and the collection */
+	/* of areas that leave, by their index; NULL but between gc_take_literals and the collection */
+	struct fragment **literal_copies;
 	size_t min_words;    /* smallest size */
 	size_t max_words;    /* max_heap_size; 0: none */
 	uint16_t minor_count; /* since the last major one */
 	uint16_t minor_limit; /* fullsweep_after */
 	bool force_major;
-	bool wants_gc;       /* collect at the next safe point: much garbage in few words, or fragments outgrew the block */
+	/* collect at the next safe point: much garbage in few words, or fragments outgrew the block */
+	bool wants_gc;
 };
 
 #define HEAP_MIN_WORDS 233
@@ -65,8 +67,8 @@ void heap_free(struct heap *h);
 /* Out of line: words from a fragment. */
 Term *heap_alloc_fragment(struct heap *h, size_t words);
 
-/* Where a heap is full up to. heap_release drops what was put there since, with its binaries; nobody may have collected meanwhile, nor
- * given it fragments (heap_adopt_fragment). */
+/* Where a heap is full up to. heap_release drops what was put there since, with its binaries; nobody may have collected
+ * meanwhile, nor given it fragments (heap_adopt_fragment). */
 struct heap_mark {
 	Term *top, *off_heap;
 	struct fragment *fragments;
@@ -141,7 +143,8 @@ static inline Term heap_uint(struct heap *h, uint64_t n)
 Term heap_ref(struct heap *h, Term tag);
 uint64_t ref_next_number(void);
 
-/* For VARIANT_GC_STRESS: collect at this chance? Always when the heap is small; its size bounds the work at the others. */
+/* For VARIANT_GC_STRESS: collect at this chance? Always when the heap is small; its size bounds the work at the
+ * others. */
 bool heap_is_stressed(const struct heap *h);
 /* Is the pointer in heap, old heap or a fragment of h? (Debug and tests.) */
 bool heap_owns(const struct heap *h, const Term *p);

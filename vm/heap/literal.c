@@ -2,8 +2,8 @@
 /* Literal areas: runs of granules of one reserved range. A word of the bitmap `used` stands for a page. Pages that fall
  * empty are given back to the system, but for some that new areas are made of first: a page that was given back is
  * a page fault, and zeroed, when it is used again.
- * Invariant: a set bit in `used` is a granule of some area; areas that leave stand in `leaving` by address, and have their bits in
- * literal_leaving. */
+ * Invariant: a set bit in `used` is a granule of some area; areas that leave stand in `leaving` by address, and have
+ * their bits in literal_leaving. */
 #include "heap/literal.h"
 
 #include <stdatomic.h>
@@ -121,7 +121,8 @@ struct pages {
 static void give_back(struct pages *empty)
 {
 	if (empty->start < empty->end)
-		madvise((void *)(literal_base + empty->start * PAGE_BYTES), (empty->end - empty->start) * PAGE_BYTES, MADV_DONTNEED);
+		madvise((void *)(literal_base + empty->start * PAGE_BYTES), (empty->end - empty->start) * PAGE_BYTES,
+			MADV_DONTNEED);
 	*empty = (struct pages){ 0 };
 }
 
@@ -190,7 +191,8 @@ struct literal_area *literal_new(size_t words)
 static void mark_leaving(size_t first, size_t end)
 {
 	for (size_t w = first / WORD_BITS; w * WORD_BITS < end; w++)
-		__atomic_store_n(&literal_leaving[w], literal_leaving[w] | mask_in_word(w, first, end), __ATOMIC_RELAXED);
+		__atomic_store_n(&literal_leaving[w], literal_leaving[w] | mask_in_word(w, first, end),
+				 __ATOMIC_RELAXED);
 }
 
 /* Collections look at the bits meanwhile. */

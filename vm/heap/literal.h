@@ -2,11 +2,12 @@
 /* Literal areas: terms outside every heap, shared by all, never copied by messages.
  * All areas stand in one reserved range of addresses, so that one comparison tells a literal.
  *
- * The end of an area that others may point into: it is released (literal_release), and leaves from the next literal_switch on. Copies made
- * since then hold copies of its terms (heap/copy.h); every process copies what its heap and its messages still point to
- * (gc_take_literals). When all have, the switch after that frees the area. One round takes along whatever was released before it.
- * Invariant: the terms of an area point into that area, or into areas that are never released. What is neither a process's heap nor a
- * signal on its way (tables, timers, ports...) holds no literals but copies (copy_term_whole). */
+ * The end of an area that others may point into: it is released (literal_release), and leaves from the next
+ * literal_switch on. Copies made since then hold copies of its terms (heap/copy.h); every process copies what its heap
+ * and its messages still point to (gc_take_literals). When all have, the switch after that frees the area. One round
+ * takes along whatever was released before it.
+ * Invariant: the terms of an area point into that area, or into areas that are never released. What is neither a
+ * process's heap nor a signal on its way (tables, timers, ports...) holds no literals but copies (copy_term_whole). */
 #ifndef VM_HEAP_LITERAL_H
 #define VM_HEAP_LITERAL_H
 
@@ -29,7 +30,8 @@ static inline bool literal_is_leaving(const void *p)
 {
 	uintptr_t granule = ((uintptr_t)p - literal_base) / LITERAL_GRANULE_BYTES;
 
-	return granule < LITERAL_GRANULES && __atomic_load_n(&literal_leaving[granule / 64], __ATOMIC_RELAXED) >> granule % 64 & 1;
+	return granule < LITERAL_GRANULES &&
+	       __atomic_load_n(&literal_leaving[granule / 64], __ATOMIC_RELAXED) >> granule % 64 & 1;
 }
 
 struct literal_area {
@@ -57,7 +59,8 @@ struct literal_change {
 	size_t count;
 };
 
-/* What was released so far is to leave. Only the one thread that switches. literal_switch and literal_finish must follow. */
+/* What was released so far is to leave. Only the one thread that switches. literal_switch and literal_finish must
+ * follow. */
 void literal_prepare(struct literal_change *c);
 /* Nobody points into the areas that left since the last switch any more; those of c leave now. The world is stopped. */
 void literal_switch(struct literal_change *c);

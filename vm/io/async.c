@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The async pool. Invariant: no job waits while a thread is idle, or can still be started.
- * Where a job came less than SPIN_NS after a thread ran out of them, that is expected again, and one thread at a time looks out so
- * long before it sleeps: most file operations take less than falling asleep and waking. The first wait in vain is the last. That is
+/* The async pool. Invariant: no job waits while a thread is idle, or can still be started. Where a job came less than
+ * SPIN_NS after a thread ran out of them, that is expected again, and one thread at a time looks out so long before it
+ * sleeps: most file operations take less than falling asleep and waking. The first wait in vain is the last. That is
  * asked of the pool: a thread that others took turns with has not run out of jobs, it has slept. */
 #include "io/async.h"
 

@@ -59,7 +59,8 @@ static size_t read_cpus(struct cpu_place *cpus, size_t room)
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		struct cpu_place c = { .processor_node = -1, .logical = number_in(e->d_name, "cpu%d%n") };
 
-		if (c.logical < 0 || !read_number(c.logical, "physical_package_id", &c.processor) || !read_number(c.logical, "core_id", &c.core))
+		if (c.logical < 0 || !read_number(c.logical, "physical_package_id", &c.processor) ||
+		    !read_number(c.logical, "core_id", &c.core))
 			continue;
 		c.node = find_node(c.logical);
 		if (n < room)

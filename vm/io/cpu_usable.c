@@ -38,7 +38,8 @@ static bool find_group(struct group *g)
 	bool found = false;
 
 	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-		char *controllers = strchr(line, ':'), *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+		char *controllers = strchr(line, ':'),
+		     *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
 		bool is_v2;
 
 		if (path == NULL)
@@ -57,7 +58,8 @@ static bool find_group(struct group *g)
 	return found;
 }
 
-/* Lines ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS. root: the group that stands at point. */
+/* Lines ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS. root: the group that stands at
+ * point. */
 static bool is_mount_of(const char *line, bool is_v2, char *root, char *point)
 {
 	const char *rest = strstr(line, " - ");

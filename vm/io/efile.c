@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on files as jobs of the async pool, and who owns which open file.
- * A process that a signal ends meanwhile drops its hold on the job: the pool ends the operation and frees what came of it.
+/* Operations on files as jobs of the async pool, and who owns which open file. A process that a signal ends meanwhile
+ * drops its hold on the job: the pool ends the operation and frees what came of it.
  * Invariant: a job has two references, the pool's and the caller's; the last one frees it. A file stands in its
  * owner's list until it leaves EFILE_IDLE / EFILE_BUSY for good. */
 #include "io/efile.h"
@@ -260,7 +260,8 @@ static char *copy_user_tag(Term tag)
 	return text;
 }
 
-/* file:read_line/1 of a raw file is Erlang code, which reads by this node's native function. Is it that which p runs? */
+/* file:read_line/1 of a raw file is Erlang code, which reads by this node's native function. Is it that which p
+ * runs? */
 static bool reads_line(const Process *p)
 {
 	struct mfa caller;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files: every operation goes entry (scheduler) → worker (async pool) → return (scheduler), named {thread, tag}. One that is sure not
- * to wait, as for a file that is known to be missing, is worked on the scheduler.
+/* Files: every operation goes entry (scheduler) → worker (async pool) → return (scheduler), named {thread, tag}. One
+ * that is sure not to wait, as for a file that is known to be missing, is worked on the scheduler.
  * Invariant: each operation that entered returns once; without a caller (the owner of a file died) it returns on the
  * pool. A file in use by one operation is used by no other. */
 #ifndef VM_IO_EFILE_H
@@ -82,13 +82,13 @@ struct efile_job {
 /* port: the pseudo port that stands for the file driver in the probes. */
 void efile_init(Term port);
 
-/* A new operation, without operands. file: NULL for operations on names; its state must have been taken by efile_acquire.
- * Takes: nothing (it counts the file). */
+/* A new operation, without operands. file: NULL for operations on names; its state must have been taken by
+ * efile_acquire. Takes: nothing (it counts the file). */
 struct efile_job *efile_job_new(enum efile_command command, struct efile *file);
 /* Drops an operation that was never submitted. */
 void efile_job_drop(struct efile_job *job);
-/* Runs it, on the pool unless it is quick; `reply(p, job)` then makes the BIF's result on p's heap when job->error is 0; errors become
- * {error, Posix}. Takes: the job. Returns what the BIF has to return. */
+/* Runs it, on the pool unless it is quick; `reply(p, job)` then makes the BIF's result on p's heap when job->error is
+ * 0; errors become {error, Posix}. Takes: the job. Returns what the BIF has to return. */
 Term efile_submit(Process *p, struct efile_job *job, Term (*reply)(Process *p, struct efile_job *job));
 
 /* IDLE → BUSY. Fails: false when the file is closed (or used by another process). */
@@ -97,7 +97,8 @@ bool efile_acquire(struct efile *file);
 void efile_release(struct efile *file);
 /* IDLE → CLOSED, and off its owner's list: the caller then submits CLOSE. */
 bool efile_acquire_close(struct efile *file);
-/* The open file for a descriptor, owned by p's process. Takes: fd. Owns: the open file owns itself until it is closed. */
+/* The open file for a descriptor, owned by p's process. Takes: fd. Owns: the open file owns itself until it is
+ * closed. */
 struct efile *efile_new(Process *p, int fd, uint32_t modes);
 /* For process_at_exit: closes p's files. */
 void efile_process_exit(Process *p);

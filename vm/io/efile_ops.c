@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system calls of each file operation. Runs on the async pool, what is quick on a scheduler; touches nothing but the job and its file.
+/* The system calls of each file operation. Runs on the async pool, what is quick on a scheduler; touches nothing but
+ * the job and its file.
  * Invariant: on return job->error is 0 and the results are there, or it is the errno. */
 #include <dirent.h>
 #include <errno.h>
@@ -509,8 +510,9 @@ void efile_run(struct efile_job *job)
 
 /* ---- what takes no waiting */
 
-/* The kernel has the path's directories in memory, and with them that the name is not there (RESOLVE_CACHED, since Linux 5.12; refused
- * when a disk or a server would be asked). A name that is there fails as no directory, before anything is opened. */
+/* The kernel has the path's directories in memory, and with them that the name is not there (RESOLVE_CACHED, since
+ * Linux 5.12; refused when a disk or a server would be asked). A name that is there fails as no directory, before
+ * anything is opened. */
 static bool is_known_missing(const char *path, uint64_t how_flags)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC | how_flags, .resolve = RESOLVE_CACHED };

@@ -285,7 +285,8 @@ static bool get_kind(const uint8_t *data, int type, int *family, struct port_ans
 
 void inet_open(struct inet_socket *s, const uint8_t *data, size_t n, int type, struct port_answer *a)
 {
-	enum { PROTOCOL_MPTCP = 4 }; /* since OTP 28 a third byte names the protocol, of which only this one is another than the type's */
+	/* since OTP 28 a third byte names the protocol, of which only this one is another than the type's */
+	enum { PROTOCOL_MPTCP = 4 };
 	int family, fd, error;
 	bool multipath = n == 3 && data[2] == PROTOCOL_MPTCP;
 
@@ -541,7 +542,9 @@ static void ctl_type(struct inet_socket *s, const uint8_t *data, size_t n, struc
 	}
 	inet_answer_ok(a);
 	put32(a, family);
-	put32(a, s->type == SOCK_STREAM ? INET_TYPE_STREAM : s->type == SOCK_DGRAM ? INET_TYPE_DGRAM : INET_TYPE_SEQPACKET);
+	put32(a, s->type == SOCK_STREAM  ? INET_TYPE_STREAM
+		 : s->type == SOCK_DGRAM ? INET_TYPE_DGRAM
+					 : INET_TYPE_SEQPACKET);
 }
 
 static void ctl_fd(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)

@@ -130,7 +130,8 @@ static void put_port(struct port_answer *out, enum inet_family tag, const struct
 
 static void put_local(struct port_answer *out, const struct inet_address *a)
 {
-	size_t room = a->size > offsetof(struct sockaddr_un, sun_path) ? a->size - offsetof(struct sockaddr_un, sun_path) : 0;
+	size_t room =
+		a->size > offsetof(struct sockaddr_un, sun_path) ? a->size - offsetof(struct sockaddr_un, sun_path) : 0;
 	size_t n = strnlen(a->un.sun_path, room);
 
 	if (n == 0) /* abstract, or none */

@@ -28,8 +28,9 @@ static void put32(struct port_answer *a, uint32_t v)
 
 static uint32_t flags_of(unsigned f)
 {
-	return (f & IFF_UP ? FLAG_UP | FLAG_RUNNING : 0) | (f & IFF_BROADCAST ? FLAG_BROADCAST : 0) | (f & IFF_LOOPBACK ? FLAG_LOOPBACK : 0) |
-	       (f & IFF_POINTOPOINT ? FLAG_POINT : 0) | (f & IFF_MULTICAST ? FLAG_MULTICAST : 0);
+	return (f & IFF_UP ? FLAG_UP | FLAG_RUNNING : 0) | (f & IFF_BROADCAST ? FLAG_BROADCAST : 0) |
+	       (f & IFF_LOOPBACK ? FLAG_LOOPBACK : 0) | (f & IFF_POINTOPOINT ? FLAG_POINT : 0) |
+	       (f & IFF_MULTICAST ? FLAG_MULTICAST : 0);
 }
 
 /* An address without a port, where it is of the internet. */
@@ -229,7 +230,8 @@ static size_t read_address(const uint8_t *data, size_t n, struct sockaddr *to)
 
 static unsigned short change_flags(unsigned short f, uint32_t wish)
 {
-	f |= (wish & FLAG_UP ? IFF_UP : 0) | (wish & FLAG_BROADCAST ? IFF_BROADCAST : 0) | (wish & FLAG_POINT ? IFF_POINTOPOINT : 0);
+	f |= (wish & FLAG_UP ? IFF_UP : 0) | (wish & FLAG_BROADCAST ? IFF_BROADCAST : 0) |
+	     (wish & FLAG_POINT ? IFF_POINTOPOINT : 0);
 	f &= (unsigned short)~((wish & FLAG_DOWN ? IFF_UP : 0) | (wish & FLAG_NO_BROADCAST ? IFF_BROADCAST : 0) |
 			       (wish & FLAG_NO_POINT ? IFF_POINTOPOINT : 0));
 	return f;

@@ -194,7 +194,8 @@ void inet_tell(struct inet_socket *s, Term to, Term what, Term why)
 {
 	struct building b = begin(TERMS_WORDS);
 
-	send_built(s, to, &b, why != TERM_NONE ? PUT_TUPLE(&b, what, s->port->id, why) : PUT_TUPLE(&b, what, s->port->id));
+	send_built(s, to, &b,
+		   why != TERM_NONE ? PUT_TUPLE(&b, what, s->port->id, why) : PUT_TUPLE(&b, what, s->port->id));
 }
 
 void inet_tell_owner(struct inet_socket *s, Term what, Term why)
@@ -238,7 +239,9 @@ void inet_step_active(struct inet_socket *s)
 /* A list, or as many bytes of a header as a list before a binary. */
 static size_t data_words(const struct inet_socket *s, size_t n)
 {
-	return s->mode == INET_MODE_LIST || s->header_bytes > n ? 2 * n : 2 * s->header_bytes + binary_words(n - s->header_bytes);
+	return s->mode == INET_MODE_LIST || s->header_bytes > n
+		       ? 2 * n
+		       : 2 * s->header_bytes + binary_words(n - s->header_bytes);
 }
 
 static Term put_data(const struct inet_socket *s, struct building *b, struct binary *source, const uint8_t *bytes,
@@ -423,7 +426,9 @@ static void put_source(struct building *b, const struct inet_address *from, Term
 		parts[0] = put_tuple(b, 8, numbers);
 		return;
 	case AF_UNIX:
-		n = from->size > offsetof(struct sockaddr_un, sun_path) ? from->size - offsetof(struct sockaddr_un, sun_path) : 0;
+		n = from->size > offsetof(struct sockaddr_un, sun_path)
+			    ? from->size - offsetof(struct sockaddr_un, sun_path)
+			    : 0;
 		if (strnlen(from->un.sun_path, n) > 0)
 			n = strnlen(from->un.sun_path, n);
 		parts[0] = PUT_TUPLE(b, am_local, put_binary(b, NULL, (const uint8_t *)from->un.sun_path, n));

@@ -65,7 +65,9 @@ static bool is_sctp(const struct inet_socket *s)
 
 static void note_control_option(struct inet_socket *s, unsigned number, bool on)
 {
-	unsigned bit = number == OPT_RECVTOS ? INET_CONTROL_TOS : number == OPT_RECVTCLASS ? INET_CONTROL_TCLASS : INET_CONTROL_TTL;
+	unsigned bit = number == OPT_RECVTOS      ? INET_CONTROL_TOS
+		       : number == OPT_RECVTCLASS ? INET_CONTROL_TCLASS
+						  : INET_CONTROL_TTL;
 
 	if (number == OPT_RECVTOS || number == OPT_RECVTCLASS || number == OPT_RECVTTL)
 		s->control_options = on ? s->control_options | bit : s->control_options & ~bit;
@@ -430,7 +432,8 @@ static bool get_multicast_if(const struct inet_socket *s, struct port_answer *a)
 
 	if (s->family != AF_INET && !six)
 		return false;
-	if (getsockopt(s->fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MULTICAST_IF : IP_MULTICAST_IF, &value, &size) < 0)
+	if (getsockopt(s->fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MULTICAST_IF : IP_MULTICAST_IF, &value,
+		       &size) < 0)
 		return true;
 	put_option(a, OPT_MULTICAST_IF, six ? (uint32_t)value : ntohl((uint32_t)value));
 	put32(a, six ? INET_AF_INET6 : INET_AF_INET);
@@ -505,7 +508,8 @@ static bool get_packet_options(const struct inet_socket *s, struct port_answer *
 
 	if (s->family != AF_INET && !six)
 		return false;
-	if (getsockopt(s->fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_2292PKTOPTIONS : IP_PKTOPTIONS, raw.bytes, &size) < 0)
+	if (getsockopt(s->fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_2292PKTOPTIONS : IP_PKTOPTIONS, raw.bytes,
+		       &size) < 0)
 		return true;
 	m.msg_controllen = size;
 	answer_init(&list);

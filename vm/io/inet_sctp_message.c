@@ -142,8 +142,8 @@ static void tell_owner(struct inet_socket *s, struct heap *h, const struct inet_
 	int port = inet_address_port(from);
 
 	send_term(s, s->port->owner,
-		  heap_tuple(h, error ? am_sctp_error : am_sctp, s->port->id, address, SMALL((int64_t)(port > 0 ? port : 0)),
-			     pair));
+		  heap_tuple(h, error ? am_sctp_error : am_sctp, s->port->id, address,
+			     SMALL((int64_t)(port > 0 ? port : 0)), pair));
 }
 
 /* {ok, {EncodedAddress, Control, What}} to who receives. */

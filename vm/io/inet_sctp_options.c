@@ -21,7 +21,8 @@ static const struct record_option {
 	{ 100, am_sctp_rtoinfo, SCTP_RTOINFO, &sctp_record_rtoinfo, SCTP_READ_ASSOC, false },
 	{ 101, am_sctp_associnfo, SCTP_ASSOCINFO, &sctp_record_assocparams, SCTP_READ_ASSOC, false },
 	{ 102, am_sctp_initmsg, SCTP_INITMSG, &sctp_record_initmsg, SCTP_READ_ASSOC, false },
-	{ 108, am_sctp_set_peer_primary_addr, SCTP_SET_PEER_PRIMARY_ADDR, &sctp_record_setpeerprim, SCTP_READ_ASSOC, false },
+	{ 108, am_sctp_set_peer_primary_addr, SCTP_SET_PEER_PRIMARY_ADDR, &sctp_record_setpeerprim, SCTP_READ_ASSOC,
+	  false },
 	{ 109, am_sctp_primary_addr, SCTP_PRIMARY_ADDR, &sctp_record_prim, SCTP_READ_ASSOC, false },
 	{ 110, am_sctp_adaptation_layer, SCTP_ADAPTATION_LAYER, &sctp_record_setadaptation, SCTP_READ_ASSOC, false },
 	{ 111, am_sctp_peer_addr_params, SCTP_PEER_ADDR_PARAMS, &sctp_record_paddrparams,
@@ -105,7 +106,8 @@ static void get_linger(const struct inet_socket *s, struct told *t)
 	socklen_t size = sizeof(value);
 
 	if (getsockopt(s->fd, SOL_SOCKET, SO_LINGER, &value, &size) == 0)
-		add(t, am_linger, heap_tuple(&t->h, term_from_bool(value.l_onoff != 0), SMALL((int64_t)value.l_linger)));
+		add(t, am_linger,
+		    heap_tuple(&t->h, term_from_bool(value.l_onoff != 0), SMALL((int64_t)value.l_linger)));
 }
 
 static void get_device(const struct inet_socket *s, struct told *t)

@@ -16,10 +16,17 @@
 void library_info_get(struct library_info *to, size_t bytes)
 {
 	struct library_info info = {
-		.driver_major = DRIVER_MAJOR, .driver_minor = release_current->driver_minor,
-		.erts_version = release_current->erts, .otp_release = release_current->text, .has_threads = 1, .has_smp = 1,
-		.async_threads = (int)async_thread_count(), .schedulers = (int)sched_count(),
-		.nif_major = NIF_MAJOR, .nif_minor = release_current->nif_minor, .has_dirty_schedulers = 1,
+		.driver_major = DRIVER_MAJOR,
+		.driver_minor = release_current->driver_minor,
+		.erts_version = release_current->erts,
+		.otp_release = release_current->text,
+		.has_threads = 1,
+		.has_smp = 1,
+		.async_threads = (int)async_thread_count(),
+		.schedulers = (int)sched_count(),
+		.nif_major = NIF_MAJOR,
+		.nif_minor = release_current->nif_minor,
+		.has_dirty_schedulers = 1,
 	};
 
 	memcpy(to, &info, bytes < sizeof(info) ? bytes : sizeof(info));

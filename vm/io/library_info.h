@@ -24,7 +24,8 @@ void library_info_get(struct library_info *to, size_t bytes);
  * *room says how much; -1 when it is not set. */
 int library_info_getenv(const char *name, char *to, size_t *room);
 
-/* system_info(taints): the atoms of modules and drivers that have loaded a library since the VM started, in their order. */
+/* system_info(taints): the atoms of modules and drivers that have loaded a library since the VM started, in their
+ * order. */
 void library_taint_add(Term name);
 Term library_taints(struct heap *h);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Editing what a terminal shows. Invariant: between commands the terminal's cursor stands where `cursor` is; a cursor at the
- * right margin stands at the begin of the next row. */
+/* Editing what a terminal shows. Invariant: between commands the terminal's cursor stands where `cursor` is; a cursor
+ * at the right margin stands at the begin of the next row. */
 #include "io/line_edit.h"
 
 #include <stdio.h>
@@ -106,14 +106,16 @@ static void move_between(struct line *l, size_t from, size_t to)
 		emit_move(l, want - at, 'C');
 }
 
-/* What was just written ended at column `end`: at the right margin, terminals wait for the next character before they wrap. */
+/* What was just written ended at column `end`: at the right margin, terminals wait for the next character before they
+ * wrap. */
 static void wrap(struct line *l, size_t end)
 {
 	if (end > 0 && end % l->columns == 0)
 		emit(l, " \b", 2);
 }
 
-/* Shows the cells from `from` to the end of the line; the terminal's cursor is at `from` before, and there at the end. */
+/* Shows the cells from `from` to the end of the line; the terminal's cursor is at `from` before, and there at the
+ * end. */
 static size_t show_from(struct line *l, size_t from)
 {
 	size_t end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line that a terminal shows, as a row of characters with a cursor: commands change it, and give the bytes that make the
- * terminal show the change. Lines longer than the terminal is wide wrap; the cursor moves with the control sequences of ECMA-48.
+/* The line that a terminal shows, as a row of characters with a cursor: commands change it, and give the bytes that
+ * make the terminal show the change. Lines longer than the terminal is wide wrap; the cursor moves with the control
+ * sequences of ECMA-48.
  * Source of the commands: OTP 25's user_drv.erl. */
 #ifndef VM_IO_LINE_EDIT_H
 #define VM_IO_LINE_EDIT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment as Erlang sees and changes it, and as the programs it starts get it: a copy of the one that the VM was started with. The
- * C library's own stays as it was then, as OTP's does: os:putenv/2 cannot change the time zone under a thread that reads it.
+/* The environment as Erlang sees and changes it, and as the programs it starts get it: a copy of the one that the VM
+ * was started with. The C library's own stays as it was then, as OTP's does: os:putenv/2 cannot change the time zone
+ * under a thread that reads it.
  * Invariant: each string is "Name=Value"; no name is there twice. */
 #ifndef VM_IO_OS_ENV_H
 #define VM_IO_OS_ENV_H
@@ -14,8 +15,8 @@ void os_env_init(void);
 char *os_env_get(const char *name);
 /* value NULL: the variable is dropped. name has no '='. Any thread. */
 void os_env_set(const char *name, const char *value);
-/* All of it, NULL at the end, with room for so many strings more: "Name=Value", or "Name" alone for one to be dropped. Owns: the caller,
- * os_env_free. Any thread. */
+/* All of it, NULL at the end, with room for so many strings more: "Name=Value", or "Name" alone for one to be dropped.
+ * Owns: the caller, os_env_free. Any thread. */
 char **os_env_copy(size_t room);
 /* Such a string; value NULL: to be dropped. Owns: the caller. */
 char *os_env_string(const char *name, const char *value);

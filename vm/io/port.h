@@ -40,7 +40,8 @@ struct port_options {
 	char **argv;            /* NULL: the name alone */
 	char **envp;            /* the whole environment */
 	const char *directory;  /* NULL: as the VM's */
-	size_t port_low, port_high; /* bytes of output that wait when it is busy no more, and busy; 0: PORT_LOW_BYTES... */
+	/* bytes of output that wait when it is busy no more, and busy; 0: PORT_LOW_BYTES... */
+	size_t port_low, port_high;
 	size_t queue_low, queue_high; /* of commands that wait (port_busy.h); 0: as the driver has it */
 	uint64_t ack_ref;       /* a driver that acks_start answers with this reference's number */
 };
@@ -260,7 +261,8 @@ void port_output(struct port *port, Term caller, struct byte_queue *data);
 void port_count_input(struct port *port, size_t n);
 /* Bytes for the owner: framed as the options say, sent. */
 void port_input(struct port *port, const uint8_t *bytes, size_t n);
-/* {Port, {data, [H1, H2, ... | Bytes]}} to the owner, Bytes as the port's option binary says; bytes NULL: a proper list of the header. */
+/* {Port, {data, [H1, H2, ... | Bytes]}} to the owner, Bytes as the port's option binary says; bytes NULL: a proper list
+ * of the header. */
 void port_reply(struct port *port, const uint8_t *header, size_t header_bytes, const uint8_t *bytes, size_t n);
 /* No more input: {Port, eof}, or the end of the port. */
 void port_input_end(struct port *port);
@@ -318,7 +320,8 @@ void port_tell_answer(struct port *port, Term to, Term what, const uint8_t *repl
 
 /* A port as a tracer; the port is not held. */
 bool port_is_open(Term id);
-/* The port takes a command in time: at once it does nothing, so that any lock may be held, but a mailbox's. Takes: the bytes of data. */
+/* The port takes a command in time: at once it does nothing, so that any lock may be held, but a mailbox's. Takes: the
+ * bytes of data. */
 void port_trace_command(Term id, Term from, struct byte_queue *data);
 void port_traces_init(struct port *port);
 void port_traces_free(struct port *port);

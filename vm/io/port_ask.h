@@ -12,7 +12,8 @@ Term port_ask_control(Process *p, struct port *port, unsigned command, uint8_t *
 Term port_ask_call(Process *p, struct port *port, unsigned command, uint8_t *data, size_t n);
 Term port_ask_close(Process *p, struct port *port);
 Term port_ask_connect(Process *p, struct port *port, Term new_owner);
-/* What `look` returns, built on that heap, for a port that is open, or still writes what is left; `closed` for another. */
+/* What `look` returns, built on that heap, for a port that is open, or still writes what is left; `closed` for
+ * another. */
 Term port_ask(Process *p, struct port *port, Term (*look)(struct port *port, struct heap *h, Term arg), Term arg,
 	      Term closed);
 /* Does p wait, in a send or port_command, until a port is not busy? p does not run, or asks. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ram_file_drv driver: a file in memory, behind file:open(Data, [ram | _]). Source of the commands and replies: kernel's ram_file.erl.
- * A command is a code and its arguments, numbers as 32 bits, the highest byte first; each has one reply.
+/* The ram_file_drv driver: a file in memory, behind file:open(Data, [ram | _]). Source of the commands and replies:
+ * kernel's ram_file.erl. A command is a code and its arguments, numbers as 32 bits, the highest byte first; each has
+ * one reply.
  * Invariant: end <= room; the bytes from end to room are 0. */
 #include <errno.h>
 #include <string.h>
@@ -268,7 +269,8 @@ static void output_ram(struct port *port)
 	byte_queue_clear(&port->out);
 	if (bytes == NULL)
 		reply_error(port, ENOMEM);
-	else if (bytes[0] >= sizeof(commands) / sizeof(commands[0]) || commands[bytes[0]].run == NULL || n - 1 < commands[bytes[0]].args_bytes)
+	else if (bytes[0] >= sizeof(commands) / sizeof(commands[0]) || commands[bytes[0]].run == NULL ||
+		 n - 1 < commands[bytes[0]].args_bytes)
 		reply_error(port, EINVAL);
 	else
 		commands[bytes[0]].run(port, port->driver_data, bytes + 1, n - 1);

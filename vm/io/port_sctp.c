@@ -144,9 +144,12 @@ static Term send_message(struct inet_socket *s, const uint8_t *data, size_t n)
 		char bytes[CMSG_SPACE(sizeof(struct sctp_sndrcvinfo))];
 	} raw = { 0 };
 	struct iovec iov;
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = raw.bytes, .msg_controllen = sizeof(raw.bytes) };
+	struct msghdr m = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = raw.bytes, .msg_controllen = sizeof(raw.bytes)
+	};
 
-	if (sctp_read_record(&sctp_record_sndrcvinfo, SCTP_READ_ALL, s->family, CMSG_DATA(&raw.head), &data, &n) != NULL)
+	if (sctp_read_record(&sctp_record_sndrcvinfo, SCTP_READ_ALL, s->family, CMSG_DATA(&raw.head), &data, &n) !=
+	    NULL)
 		return am_einval;
 	raw.head.cmsg_level = IPPROTO_SCTP;
 	raw.head.cmsg_type = SCTP_SNDRCV;

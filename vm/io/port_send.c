@@ -98,7 +98,8 @@ static bool is_command(Term message)
 {
 	Term what = term_is_tuple_of(message, 2) ? tuple_get(message, 2) : NIL;
 
-	return term_is_tuple_of(what, 2) && tuple_get(what, 1) == am_command && term_is_local_pid(tuple_get(message, 1));
+	return term_is_tuple_of(what, 2) && tuple_get(what, 1) == am_command &&
+	       term_is_local_pid(tuple_get(message, 1));
 }
 
 static void submit(struct port *port, const Process *from, Term message, bool waits)
@@ -227,7 +228,8 @@ bool port_send(Process *from, Term id, Term to, Term message)
 
 	if (port == NULL)
 		return true;
-	if (unlikely(port_is_busy(port)) && from != NULL && is_command(message) && wait_to_send(port, from, to, message))
+	if (unlikely(port_is_busy(port)) && from != NULL && is_command(message) &&
+	    wait_to_send(port, from, to, message))
 		return false;
 	send(port, from, message, from != NULL);
 	port_unref(port);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spawn driver: programs of the system, spoken to through pipes, and the driver of plain files. Pipes and files are ours and never block.
- * A program has a session and a process group of its own, and no descriptors but the standard ones and its pipes.
+/* The spawn driver: programs of the system, spoken to through pipes, and the driver of plain files. Pipes and files are
+ * ours and never block. A program has a session and a process group of its own, and no descriptors but the standard
+ * ones and its pipes.
  * Invariant: who was started is waited for, even after its port is closed; an exit status is told once, after the
  * program has ended and its output has come to its end. */
 #include <errno.h>
@@ -55,7 +56,8 @@ static void close_pipes(const struct pipes *p)
 	close(p->from[1]);
 }
 
-/* The program's end of a pipe; there is none: it does not find what the VM has at that number, but for standard ones. */
+/* The program's end of a pipe; there is none: it does not find what the VM has at that number, but for standard
+ * ones. */
 static void set_end(posix_spawn_file_actions_t *a, bool wanted, int from, int to)
 {
 	if (wanted)
@@ -64,8 +66,8 @@ static void set_end(posix_spawn_file_actions_t *a, bool wanted, int from, int to
 		posix_spawn_file_actions_addclose(a, to);
 }
 
-/* The pipes go where the program looks for them. High numbers first, so that no dup2 hits a pipe not yet moved. What else is
- * open, such as what the VM itself was started with, is closed. */
+/* The pipes go where the program looks for them. High numbers first, so that no dup2 hits a pipe not yet moved. What
+ * else is open, such as what the VM itself was started with, is closed. */
 static int set_actions(posix_spawn_file_actions_t *a, const struct pipes *p, const struct port_options *o, int high[2])
 {
 	int in = o->use_stdio ? STDIN_FILENO : PLAIN_IN, out = o->use_stdio ? STDOUT_FILENO : PLAIN_OUT;
@@ -84,8 +86,8 @@ static int set_actions(posix_spawn_file_actions_t *a, const struct pipes *p, con
 	return 0;
 }
 
-/* A session of its own: what the program sends to its process group, and what a terminal sends to the VM's, stays there.
- * No signal is blocked. */
+/* A session of its own: what the program sends to its process group, and what a terminal sends to the VM's, stays
+ * there. No signal is blocked. */
 static void set_attributes(posix_spawnattr_t *attr)
 {
 	sigset_t none;
@@ -241,8 +243,8 @@ static void *wait_for_end(void *arg)
 	return NULL;
 }
 
-/* Where there are no descriptors of processes (under valgrind, behind filters): a pipe that a thread writes to when the program has
- * ended. Fails: -errno. */
+/* Where there are no descriptors of processes (under valgrind, behind filters): a pipe that a thread writes to when the
+ * program has ended. Fails: -errno. */
 static int open_end_by_thread(pid_t pid)
 {
 	struct waiter *w;
@@ -339,7 +341,8 @@ static bool is_shortage(int error)
 	return error == -EAGAIN || error == -ENOMEM || error == -EMFILE || error == -ENFILE;
 }
 
-/* As in OTP, a program that cannot be started (its arguments are too long, there is no such directory) ends at once, with errno as its status. */
+/* As in OTP, a program that cannot be started (its arguments are too long, there is no such directory) ends at once,
+ * with errno as its status. */
 static int spawn_failure(const struct port_options *o, int error, const struct pipes *p, pid_t *pid)
 {
 	struct port_options failing = *o;

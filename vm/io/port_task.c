@@ -53,7 +53,8 @@ static bool take_hold(struct port_hold *h)
 	do {
 		if (word & PORT_HELD)
 			return false;
-	} while (!atomic_compare_exchange_weak_explicit(&h->word, &word, word | PORT_HELD, memory_order_acquire, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(&h->word, &word, word | PORT_HELD, memory_order_acquire,
+							memory_order_relaxed));
 	return true;
 }
 

@@ -55,7 +55,8 @@ static bool start_buffer(struct inet_socket *s, size_t bytes)
 static int64_t missing(struct inet_socket *s, size_t *size)
 {
 	size_t n = input_bytes(s);
-	struct packet_limits limits = { s->packet_bytes, (uint32_t)(s->in.room < UINT32_MAX ? s->in.room : UINT32_MAX), s->delimiter };
+	struct packet_limits limits = { s->packet_bytes, (uint32_t)(s->in.room < UINT32_MAX ? s->in.room : UINT32_MAX),
+					s->delimiter };
 	int64_t known = packet_size(inet_packet_type(s), n > 0 ? input_at(s) : NULL, n, &limits);
 
 	s->in.wanted = 0;

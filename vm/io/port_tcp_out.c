@@ -116,7 +116,8 @@ void tcp_write_file(struct inet_socket *s)
 	s->file.skip -= before - s->port->out.size_bytes;
 	while (error == 0 && s->file.skip == 0 && s->file.length > 0) {
 		off_t offset = (off_t)s->file.offset;
-		ssize_t n = sendfile(s->fd, s->file.fd, &offset, s->file.length < FILE_CHUNK_BYTES ? (size_t)s->file.length : FILE_CHUNK_BYTES);
+		ssize_t n = sendfile(s->fd, s->file.fd, &offset,
+				     s->file.length < FILE_CHUNK_BYTES ? (size_t)s->file.length : FILE_CHUNK_BYTES);
 
 		if (n < 0 && errno == EAGAIN)
 			return;
@@ -212,7 +213,9 @@ void tcp_output(struct port *port, struct byte_queue *data)
 		return;
 	n = data->size_bytes;
 	if (!inet_is_connected(s)) {
-		Term why = !s->closed_for_send ? (Term)am_enotconn : s->reset_seen ? (Term)am_econnreset : (Term)am_closed;
+		Term why = !s->closed_for_send ? (Term)am_enotconn
+			   : s->reset_seen     ? (Term)am_econnreset
+					       : (Term)am_closed;
 
 		s->closed_for_send = false;
 		inet_reply_error(s, port->caller, why);

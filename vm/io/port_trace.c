@@ -191,7 +191,8 @@ void port_tell_asked(struct port *port, Term from, Term what, unsigned command, 
 	if (likely(!(port->trace_flags & TRACE_RECEIVE)))
 		return;
 	heap_init(&scratch, HEAP_MIN_WORDS);
-	port_tell_received(port, from, what, heap_tuple(&scratch, SMALL((uint64_t)command), binary_put(&scratch, data, n)));
+	port_tell_received(port, from, what,
+			   heap_tuple(&scratch, SMALL((uint64_t)command), binary_put(&scratch, data, n)));
 	heap_free(&scratch);
 }
 

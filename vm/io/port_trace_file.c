@@ -22,7 +22,8 @@ struct trace_file {
 	/* of a run: */
 	bool wraps;
 	unsigned size_max, files_max, ms, at; /* as the port's name says */
-	unsigned number, oldest, files;       /* of the one that is written, of the first that is kept; how many there are */
+	/* of the one that is written, of the first that is kept; how many there are */
+	unsigned number, oldest, files;
 	size_t bytes;                         /* in this one */
 	size_t used;
 	uint8_t buffer[BUFFER_BYTES];         /* not yet written */
@@ -128,14 +129,16 @@ static bool read_name(const char *text, struct trace_file *f)
 {
 	int n = 0;
 
-	if (sscanf(text, "trace_file_drv w %u %u %u %u %n", &f->size_max, &f->files_max, &f->ms, &f->at, &n) == 4 && n > 0)
+	if (sscanf(text, "trace_file_drv w %u %u %u %u %n", &f->size_max, &f->files_max, &f->ms, &f->at, &n) == 4 &&
+	    n > 0)
 		f->wraps = true;
 	else
 		n = (int)strlen("trace_file_drv ");
 	if (strlen(text) < (size_t)n || strncmp(text + n, "n ", 2) != 0)
 		return false;
 	f->name = mem_strdup(text + n + 2);
-	return f->name[0] != '\0' && (!f->wraps || (f->at <= strlen(f->name) && f->files_max > 0 && f->files_max < UINT32_MAX));
+	return f->name[0] != '\0' &&
+	       (!f->wraps || (f->at <= strlen(f->name) && f->files_max > 0 && f->files_max < UINT32_MAX));
 }
 
 static void free_file(struct trace_file *f)

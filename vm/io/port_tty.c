@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver tty_sl, which user_drv.erl opens: the terminal at descriptors 0 and 1, one character at a time, with a line that can be
- * edited. The bytes go through the fd driver.
- * Invariant: one port at most has it; while it has, the terminal is in raw mode; when it ends, and when the VM does, the terminal is as it was. */
+/* The driver tty_sl, which user_drv.erl opens: the terminal at descriptors 0 and 1, one character at a time, with a
+ * line that can be edited. The bytes go through the fd driver.
+ * Invariant: one port at most has it; while it has, the terminal is in raw mode; when it ends, and when the VM does,
+ * the terminal is as it was. */
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>

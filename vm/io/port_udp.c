@@ -221,9 +221,13 @@ static void ctl_unknown(struct inet_socket *s, const uint8_t *data, size_t n, st
 }
 
 static const struct inet_command_row commands[] = {
-	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, inet_packet_close },
+	{ INET_REQ_OPEN, ctl_open },
+	{ INET_REQ_FDOPEN, ctl_fdopen },
+	{ INET_REQ_CLOSE, inet_packet_close },
 	{ INET_REQ_CONNECT, ctl_connect },
-	{ INET_REQ_SETOPTS, inet_packet_setopts }, { INET_REQ_LISTEN, ctl_unknown }, { PACKET_REQ_RECV, inet_packet_recv },
+	{ INET_REQ_SETOPTS, inet_packet_setopts },
+	{ INET_REQ_LISTEN, ctl_unknown },
+	{ PACKET_REQ_RECV, inet_packet_recv },
 };
 
 static bool control_udp(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)

@@ -9,7 +9,8 @@
 Term posix_error_atom(int error);
 /* {error, Atom} */
 Term posix_error_tuple(struct heap *h, int error);
-/* Writes all n bytes, whatever the mode of the descriptor: waits for room when it does not block. Fails: returns -errno. */
+/* Writes all n bytes, whatever the mode of the descriptor: waits for room when it does not block. Fails: returns
+ * -errno. */
 int posix_write_all(int fd, const void *bytes, size_t n);
 
 #endif

@@ -57,7 +57,8 @@ enum { NIF_LATIN1 = 1, NIF_UTF8 = 2 };
 
 struct nif_pid { Term pid; };
 struct nif_port { Term port; };
-struct nif_monitor { uint64_t number, spare[3]; } __attribute__((packed)); /* libraries have it as bytes, at any address */
+/* libraries have it as bytes, at any address */
+struct nif_monitor { uint64_t number, spare[3]; } __attribute__((packed));
 
 typedef int64_t nif_time;
 #define NIF_TIME_ERROR INT64_MIN

@@ -13,7 +13,9 @@ static void show(struct nif_binary *b, const uint8_t *bytes, size_t n, struct bi
 {
 	static uint8_t nothing;
 
-	*b = (struct nif_binary){ .size = n, .data = bytes != NULL ? (unsigned char *)bytes : &nothing, .counted = counted };
+	*b = (struct nif_binary){ .size = n,
+				  .data = bytes != NULL ? (unsigned char *)bytes : &nothing,
+				  .counted = counted };
 }
 
 /* Bytes that do not start at a byte are shown as a copy. */
@@ -156,5 +158,6 @@ size_t enif_binary_to_term(struct nif_env *env, const unsigned char *bytes, size
 
 	if ((options & ~(unsigned)NIF_DECODE_SAFE) != 0)
 		return 0;
-	return etf_decode_to_heap(bytes, n, options & NIF_DECODE_SAFE ? ETF_SAFE : 0, env->heap, t, &used) == 0 ? used : 0;
+	return etf_decode_to_heap(bytes, n, options & NIF_DECODE_SAFE ? ETF_SAFE : 0, env->heap, t, &used) == 0 ? used
+														: 0;
 }

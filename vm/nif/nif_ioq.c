@@ -169,7 +169,8 @@ int enif_ioq_peek_head(struct nif_env *env, struct nif_ioq *q, size_t *size, Ter
 	binary_ref(b);
 	if (size != NULL)
 		*size = part->iov_len;
-	*head = refbin_put_at(heap_alloc(env->heap, REFBIN_WORDS), &env->heap->off_heap, b, part->iov_base, part->iov_len);
+	*head = refbin_put_at(heap_alloc(env->heap, REFBIN_WORDS), &env->heap->off_heap, b, part->iov_base,
+			      part->iov_len);
 	return 1;
 }
 

@@ -69,14 +69,17 @@ static bool find_code(struct attempt *a, const struct module **m)
 	struct code_instance *c = code_find_instance(a->p->i + 1);
 
 	if (c == NULL)
-		return fail(a, am_bad_lib, "load_nif/2 must be explicitly called from the NIF module. It cannot be called through apply/3.");
+		return fail(a, am_bad_lib,
+			    "load_nif/2 must be explicitly called from the NIF module. It cannot be called through "
+			    "apply/3.");
 	a->code = c;
 	print_term_fixed(a->module, sizeof(a->module), c->module);
 	*m = module_find(c->module);
 	if (c == atomic_load(&(*m)->old))
 		return fail(a, am_old_code, "Calling load_nif from old module '%s' not allowed", a->module);
-	a->before = c != atomic_load(&(*m)->current) && atomic_load(&(*m)->current) != NULL ? atomic_load(&(*m)->current)
-											     : atomic_load(&(*m)->old);
+	a->before = c != atomic_load(&(*m)->current) && atomic_load(&(*m)->current) != NULL
+			    ? atomic_load(&(*m)->current)
+			    : atomic_load(&(*m)->old);
 	return true;
 }
 
@@ -123,7 +126,8 @@ static bool open_file(struct attempt *a)
 	init = (const struct nif_entry *(*)(void))dlsym(a->handle, "nif_init");
 	if (init == NULL) {
 		why = dlerror();
-		return fail(a, am_bad_lib, "Failed to find library init function: '%s'", why != NULL ? why : "nif_init");
+		return fail(a, am_bad_lib, "Failed to find library init function: '%s'",
+			    why != NULL ? why : "nif_init");
 	}
 	library_taint_add(a->code->module);
 	a->entry = init();
@@ -140,10 +144,14 @@ static bool check_entry(struct attempt *a)
 	const struct nif_entry *e = a->entry;
 
 	if (e->major > NIF_MAJOR || (e->major == NIF_MAJOR && e->minor > release_current->nif_minor))
-		return fail(a, am_bad_lib, "That '%s' NIF library needs %s or newer. Either try to recompile the NIF lib or use a newer erts runtime.",
+		return fail(a, am_bad_lib,
+			    "That '%s' NIF library needs %s or newer. Either try to recompile the NIF lib or use a "
+			    "newer erts runtime.",
 			    a->module, e->oldest_erts);
 	if (e->major < NIF_OLDEST_MAJOR || (e->major == 2 && e->minor == 5))
-		return fail(a, am_bad_lib, "That old NIF library (%d.%d) is not compatible with this erts runtime (%d.%d). Try recompile the NIF lib.",
+		return fail(a, am_bad_lib,
+			    "That old NIF library (%d.%d) is not compatible with this erts runtime (%d.%d). Try "
+			    "recompile the NIF lib.",
 			    e->major, e->minor, NIF_MAJOR, release_current->nif_minor);
 	if (is_at_least(e, 1) && strcmp(e->vm_variant, NIF_VM_VARIANT) != 0)
 		return fail(a, am_bad_lib, "Library (%s) not compiled for this vm variant (%s).", e->vm_variant,

@@ -160,7 +160,8 @@ int enif_monitor_process(struct nif_env *env, void *object, const struct nif_pid
 	atomic_store(&watches.used, true);
 	lock_acquire(&watches.lock);
 	p = term_is_local_pid(pid->pid) ? process_find(pid->pid) : NULL;
-	lives = p != NULL && !(atomic_load(&p->state) & (PS_EXITING | PS_DEAD)); /* else its exit may have looked here already */
+	/* else its exit may have looked here already */
+	lives = p != NULL && !(atomic_load(&p->state) & (PS_EXITING | PS_DEAD));
 	if (lives) {
 		w = mem_alloc(sizeof(*w));
 		*w = (struct nif_watch){ *bucket_of(p->id), r->watches, r, p->id, ref_next_number() };

@@ -185,8 +185,9 @@ static void print_theft(struct request *q, const struct selection *s)
 	print_text(b, "\n");
 }
 
-/* What another resource waits for there is forgotten, the descriptor is that of who asks, and the logger hears of it: a library
- * that closes a descriptor without having stopped it finds the next file that has the number selected. The lock is held. */
+/* What another resource waits for there is forgotten, the descriptor is that of who asks, and the logger hears of it: a
+ * library that closes a descriptor without having stopped it finds the next file that has the number selected. The lock
+ * is held. */
 static void take_over(struct request *q, struct selection *s)
 {
 	if (likely(s == NULL || s->resource == q->resource))
@@ -324,7 +325,8 @@ static struct waiting make_waiting(Term pid, int i, struct nif_resource *r, Term
 	struct nif_env env;
 
 	nif_env_init_own(&env, NULL);
-	w.fragment = copy_to_fragment(custom ? ref_or_message : put_message(env.heap, r, ref_or_message, directions[i].ready), &w.message);
+	w.fragment = copy_to_fragment(
+		custom ? ref_or_message : put_message(env.heap, r, ref_or_message, directions[i].ready), &w.message);
 	nif_env_clear(&env);
 	return w;
 }
@@ -359,7 +361,9 @@ static int select_fd(struct nif_env *env, int fd, unsigned mode, void *object, c
 	q.resource = nif_resource_of(object);
 	q.robbed = NULL;
 	q.ref = ref_or_message;
-	result = do_request(&q, pid != NULL ? pid->pid : env != NULL && env->process != NULL ? env->process->id : TERM_NONE);
+	result = do_request(&q, pid != NULL                           ? pid->pid
+				: env != NULL && env->process != NULL ? env->process->id
+								      : TERM_NONE);
 	tell_theft(&q);
 	return result;
 }

@@ -12,7 +12,8 @@ struct await {
 	atomic_uint refs;
 	Term pid;
 	Term (*then)(Process *p, struct await *a); /* all parts are done: gives the native's result */
-	void (*end)(struct await *a);              /* drops what the block holds, not itself; any thread. NULL: nothing */
+	/* drops what the block holds, not itself; any thread. NULL: nothing */
+	void (*end)(struct await *a);
 	struct progress_wait round;
 };
 

@@ -20,7 +20,8 @@
 #define SILENCE_NS INT64_C(100000000)
 #define LEAVING_TRIES 1000
 
-_Static_assert(offsetof(struct batch, records) == offsetof(struct batch, header) + sizeof(struct batch_header), "a page is one piece");
+_Static_assert(offsetof(struct batch, records) == offsetof(struct batch, header) + sizeof(struct batch_header),
+	       "a page is one piece");
 
 static struct {
 	struct batch *_Atomic all;
@@ -51,7 +52,8 @@ unsigned short erlang_batch_flush_semaphore __attribute__((section(".probes"), v
 static PROBE_COLD void fire_flush(const struct batch_header *page)
 {
 	register const void *at = page;
-	register uint64_t bytes = __atomic_load_n(&page->bytes, __ATOMIC_ACQUIRE); /* batch_close's page may still be written to */
+	/* batch_close's page may still be written to */
+	register uint64_t bytes = __atomic_load_n(&page->bytes, __ATOMIC_ACQUIRE);
 
 	STAP_PROBE2(erlang_batch, flush, at, bytes);
 }
@@ -83,11 +85,15 @@ static struct batch *make_batch(void)
 }
 
 /* Also for batch_close, which sees all that end_record made whole. */
-static bool is_empty(const struct batch *b) { return __atomic_load_n(&b->header.bytes, __ATOMIC_ACQUIRE) == sizeof(b->header); }
+static bool is_empty(const struct batch *b)
+{
+	return __atomic_load_n(&b->header.bytes, __ATOMIC_ACQUIRE) == sizeof(b->header);
+}
 
-/* The names are told again to somebody who has begun to watch since, and once a second: the pages that told them may have been lost, and a second
- * watcher of the same probes does not raise their semaphores (the kernel counts a note once, however many are attached to it). Also after a
- * silence: that a watcher went and another one came meanwhile is not seen. */
+/* The names are told again to somebody who has begun to watch since, and once a second: the pages that told them may
+ * have been lost, and a second watcher of the same probes does not raise their semaphores (the kernel counts a note
+ * once, however many are attached to it). Also after a silence: that a watcher went and another one came meanwhile is
+ * not seen. */
 static void renew_names(struct batch *b, int64_t silent_ns, int64_t now_ns)
 {
 	uint32_t watchers = batch_watchers();
@@ -252,7 +258,8 @@ void batch_tell_atom(uint32_t index)
 
 static uint64_t identity(enum batch_identity kind, uint64_t high, uint64_t number)
 {
-	return (uint64_t)kind << 60 | (high & UINT32_MAX) << ID_NUMBER_BITS | (number & ((UINT64_C(1) << ID_NUMBER_BITS) - 1));
+	return (uint64_t)kind << 60 | (high & UINT32_MAX) << ID_NUMBER_BITS |
+	       (number & ((UINT64_C(1) << ID_NUMBER_BITS) - 1));
 }
 
 /* A pid or port of another node, or of an earlier life of this one. */
@@ -334,8 +341,8 @@ uint64_t batch_term(Term t)
 /* ---- the end */
 
 /*
- * The page is this thread's from then on: its own may be handing it over just now, and two notes of one page would tell its events twice.
- * Returns false when that takes too long, or was stopped in the middle.
+ * The page is this thread's from then on: its own may be handing it over just now, and two notes of one page would tell
+ * its events twice. Returns false when that takes too long, or was stopped in the middle.
  */
 static bool take_page(struct batch *b)
 {
@@ -357,7 +364,8 @@ void batch_close(void)
 	for (struct batch *b = atomic_load(&batches.all); b != NULL; b = b->next) {
 		bool taken;
 
-		__atomic_store_n(&b->patience_ticks, 0, __ATOMIC_SEQ_CST); /* its thread looks, at its next event, whether it may tell it */
+		/* its thread looks, at its next event, whether it may tell it */
+		__atomic_store_n(&b->patience_ticks, 0, __ATOMIC_SEQ_CST);
 		taken = take_page(b);
 		if (taken && !is_empty(b))
 			tell_page(b);

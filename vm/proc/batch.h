@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Batches: events as numbers in a page of the thread that tells them. A full page is handed over by one note, erlang_batch:flush, so that an
- * event costs some stores instead of a trap into the kernel. vm/batch_format.h describes the page; proc/probe.h writes the events.
+ * Batches: events as numbers in a page of the thread that tells them. A full page is handed over by one note,
+ * erlang_batch:flush, so that an event costs some stores instead of a trap into the kernel. vm/batch_format.h describes
+ * the page; proc/probe.h writes the events.
  *
- * Invariant: only its own thread writes into a page; a record is whole before batch_header.bytes grows over it, so that whoever
- * ends the VM may hand the page over at any moment.
+ * Invariant: only its own thread writes into a page; a record is whole before batch_header.bytes grows over it, so that
+ * whoever ends the VM may hand the page over at any moment.
  */
 #ifndef VM_PROC_BATCH_H
 #define VM_PROC_BATCH_H
@@ -30,12 +31,13 @@ enum {
 
 /* A thread's page. Owns: itself, for the VM's life. */
 struct batch {
-	/* So many ticks after header.begin_ticks the page is to be handed over; 0: it is to be begun first. Unsigned, so that
-	 * a time before its begin is further away. */
+	/* So many ticks after header.begin_ticks the page is to be handed over; 0: it is to be begun first. Unsigned,
+	 * so that a time before its begin is further away. */
 	uint64_t patience_ticks;
 	uint64_t events;         /* told so far */
 	uint64_t scheduled[2];   /* what the page's last process__scheduled told; zeros: it has none */
-	uint64_t turn_ticks;     /* when the last process was scheduled out; 0: the thread has done other things since */
+	/* when the last process was scheduled out; 0: the thread has done other things since */
+	uint64_t turn_ticks;
 	uint64_t *told;          /* a bit an atom: its name was told */
 	size_t told_words;
 	int64_t old_ns;          /* when that will be */
@@ -185,10 +187,11 @@ void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *w
 
 /* Hands this thread's page over when its first event is BATCH_PATIENCE_MS old. Cheap when there is nothing. */
 void batch_hand_over_old(void);
-/* When that will be. Units: CLOCK_MONOTONIC; 0: the page is empty. A thread that sleeps wakes then and calls batch_hand_over_old. */
+/* When that will be. Units: CLOCK_MONOTONIC; 0: the page is empty. A thread that sleeps wakes then and calls
+ * batch_hand_over_old. */
 int64_t batch_deadline_ns(void);
-/* This thread sleeps on c, for what `kind` says, until it is woken, or the deadline, and then hands its page over: to be called in a loop. l is held, and is released
- * meanwhile. */
+/* This thread sleeps on c, for what `kind` says, until it is woken, or the deadline, and then hands its page over: to
+ * be called in a loop. l is held, and is released meanwhile. */
 void batch_wait(enum wait_kind kind, struct cond *c, struct lock *l);
 /* Hands this thread's page over. */
 void batch_hand_over(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing with linear probing. Invariant: at most three quarters of the places are taken, so that a search ends. */
+/* Open addressing with linear probing. Invariant: at most three quarters of the places are taken, so that a search
+ * ends. */
 #include "proc/dict.h"
 
 #include "base/alloc.h"
@@ -120,9 +121,9 @@ Term dict_erase(Process *p, Term key)
 	return before;
 }
 
-/* The lists of a dictionary are written without branches that would often be foretold wrong: each place to where the next element goes,
- * which stays there only when the place is taken; two places in a turn, so that more of them are on their way at once. Elements stand
- * side by side, each before the last one. */
+/* The lists of a dictionary are written without branches that would often be foretold wrong: each place to where the
+ * next element goes, which stays there only when the place is taken; two places in a turn, so that more of them are on
+ * their way at once. Elements stand side by side, each before the last one. */
 static inline Term *put_pair(Term *at, const Term *pair)
 {
 	at[0] = HEADER(2, SUB_TUPLE);

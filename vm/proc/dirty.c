@@ -229,9 +229,9 @@ static void end_busy(struct dirty_thread *t)
 
 /* ---- what a thread does for a process */
 
-/* p waits in its native. A scheduler has to run it for what came in before it can be held, so this thread waits outside:
- * the schedulers may all be about to stop the world, and would wait in their turn for who works apart. Fails: false when
- * p ends. */
+/* p waits in its native. A scheduler has to run it for what came in before it can be held, so this thread waits
+ * outside: the schedulers may all be about to stop the world, and would wait in their turn for who works apart. Fails:
+ * false when p ends. */
 static bool await_rest(const Process *p)
 {
 	int64_t since = clock_monotonic_ns();

@@ -36,7 +36,8 @@ struct dirty_work {
 	 * has ended. Any thread. */
 	void (*drop)(struct dirty_work *w);
 	struct exc_place place; /* where p is said to be meanwhile; all 0: in the native that called dirty_run */
-	unsigned arity;         /* of the native, and its arguments, for the stack trace of an error: they stay where they are until drop. */
+	/* of the native, and its arguments, for the stack trace of an error: they stay where they are until drop. */
+	unsigned arity;
 	const Term *args;       /* NULL: the trace tells only how many there are */
 
 	/* private to dirty.c */

@@ -25,7 +25,8 @@ static uint32_t count_list(Term list)
 	return n;
 }
 
-/* gen:init_it(behaviour, starter, parent, [name,] module, argument, options): what a behaviour's process is by its callback module. */
+/* gen:init_it(behaviour, starter, parent, [name,] module, argument, options): what a behaviour's process is by its
+ * callback module. */
 static struct mfa tell_behaviour(struct mfa call, Term args)
 {
 	bool named = call.arity == 7;

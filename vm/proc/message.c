@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sending, the private message queue, receive.
- * Invariant: *msg_last is NULL, and msg_save lies on the private queue's chain of links, as do the places of all markers. */
+ * Invariant: *msg_last is NULL, and msg_save lies on the private queue's chain of links, as do the places of all
+ * markers. */
 #include "proc/message.h"
 
 #include <string.h>
@@ -56,8 +57,8 @@ void signal_queue_own(Process *p, struct signal *s)
 	set_length(p, p->msg_length + 1);
 }
 
-/* The message, of so many words, with its token and, to an alias, the reference, in one block. Inline also for those who
- * watch sends: a call is 3 % of what a message costs. */
+/* The message, of so many words, with its token and, to an alias, the reference, in one block. Inline also for those
+ * who watch sends: a call is 3 % of what a message costs. */
 static inline __attribute__((always_inline)) struct signal *copy_message(Process *from, Term alias, Term message,
 									  size_t words, bool stamps)
 {
@@ -206,7 +207,8 @@ static bool push(Process *to, Term id, struct signal *s)
 	return push_watched(to, id, s, true, 0);
 }
 
-static inline __attribute__((always_inline)) void send_found(Process *from, Process *to, Term id, struct signal *s, bool watched)
+static inline __attribute__((always_inline)) void send_found(Process *from, Process *to, Term id, struct signal *s,
+							     bool watched)
 {
 	uint64_t sent = watched && likely(from != NULL) ? probe_sent(from, to, id, s) : 0;
 
@@ -227,8 +229,8 @@ void message_count_send(Process *from, Term to, Term message)
 /* May a message that from sends to itself stay where it is? */
 static bool stays_on_heap(const Process *from, Term message, bool watched)
 {
-	return !term_is_immed(message) && !term_is_literal(message) && !(from->flags & PF_OFF_HEAP_MSGQ) && seq_token_carried(from) == NIL &&
-	       !(watched && trace_wants(from, TRACE_RECEIVE));
+	return !term_is_immed(message) && !term_is_literal(message) && !(from->flags & PF_OFF_HEAP_MSGQ) &&
+	       seq_token_carried(from) == NIL && !(watched && trace_wants(from, TRACE_RECEIVE));
 }
 
 static void send_own(Process *p, Term message, bool watched)
@@ -244,7 +246,8 @@ static void send_own(Process *p, Term message, bool watched)
 	p->own_messages++;
 }
 
-static inline __attribute__((always_inline)) void send_local_watched(Process *from, Term to, Term alias, Term message, bool watched)
+static inline __attribute__((always_inline)) void send_local_watched(Process *from, Term to, Term alias, Term message,
+								     bool watched)
 {
 	Process *p = process_peek(to);
 
@@ -425,8 +428,8 @@ bool signal_send_raised(Term to, struct signal *s, enum proc_priority priority)
 	return sent;
 }
 
-/* ---- receive markers, the newest last. A reserved number has its highest bit set; references have not. When there are too many the
- * oldest goes: that receive looks at the whole queue. */
+/* ---- receive markers, the newest last. A reserved number has its highest bit set; references have not. When there are
+ * too many the oldest goes: that receive looks at the whole queue. */
 
 #define MARKER_RESERVED ((uint64_t)1 << 63)
 enum { MARKERS_MAX = 8 };

@@ -39,7 +39,8 @@ struct signal {
 		struct {
 			Term from;   /* sender: pid, port, in the fragment when of another node; of a message
 				      * from there that node's name; or TERM_NONE */
-			Term ref;    /* monitor's reference or alias, in the fragment; of an unlink a small integer; or TERM_NONE */
+			/* monitor's reference or alias, in the fragment; of an unlink a small integer; or TERM_NONE */
+			Term ref;
 		};
 		struct {         /* SIG_CALL, SIG_TASK: p is NULL when the receiver is gone */
 			void (*call)(Process *p, void *arg);
@@ -62,21 +63,23 @@ enum signal_stamp_state {
 
 static inline struct signal_stamp *signal_stamp(const struct signal *s) { return (struct signal_stamp *)(s + 1); }
 
-/* to ! message. `to`: local pid, external pid (then noconnection is nothing to the sender), port handled by io. Copies. */
+/* to ! message. `to`: local pid, external pid (then noconnection is nothing to the sender), port handled by io.
+ * Copies. */
 void message_send(Process *from, Term to, Term message);
 /* To a process already found. Takes: nothing. */
 void message_send_to(Process *from, Process *to, Term message);
 /* To an alias of this node, with priority if its owner gives it one. */
 void message_send_high(Process *from, Term alias, Term message);
-/* from, which has a sequential trace token, is about to send: the token counts it, and who traces tokens hears of it. */
+/* from, which has a sequential trace token, is about to send: the token counts it, and who traces tokens hears of
+ * it. */
 void message_count_send(Process *from, Term to, Term message);
 /* For rooms without a process (drivers, timers): takes the fragment. from: pid, port or TERM_NONE. */
 void message_deliver(Process *to, Term from, Term message, struct fragment *takes);
 /* The same as message_send_any, without a look at the probes: for slices that nobody watches. */
 bool message_send_unwatched(Process *from, Term to, Term message);
-/* `to` is a pid, a registered name, {name, node()}, or an alias ref: erlang:send/2's rules. Fails: returns false on badarg
- * (no such name), when from waits now (exc_kind EXC_WAIT), or with an exception set: larger than a node can be told.
- * Ports: through message_send_port. from is a process. */
+/* `to` is a pid, a registered name, {name, node()}, or an alias ref: erlang:send/2's rules. Fails: returns false on
+ * badarg (no such name), when from waits now (exc_kind EXC_WAIT), or with an exception set: larger than a node can be
+ * told. Ports: through message_send_port. from is a process. */
 bool message_send_any(Process *from, Term to, Term message);
 /* Wired by io; NULL: no ports. `to` is the port, or the name that it was found by. False: from waits in the send
  * (exc_wait), which returns the message in the end. Nobody waits when from is NULL. */
@@ -102,7 +105,8 @@ static inline Term message_peek(Process *p)
 }
 /* loop_rec_end: on to the next one. */
 static inline void message_next(Process *p) { p->msg_save = &(*p->msg_save)->next; }
-/* remove_message: takes the peeked one out, its fragment joins the heap, position back to the start; fires message__receive. */
+/* remove_message: takes the peeked one out, its fragment joins the heap, position back to the start; fires
+ * message__receive. */
 void message_remove(Process *p);
 void message_remove_unwatched(Process *p);
 /* timeout: position back to the start; and tells p's tracer. */
@@ -110,14 +114,16 @@ void message_rewind(Process *p);
 void message_timed_out(Process *p);
 /* wait: true when the process must sleep now (state is then PS_WAITING); false when something came meanwhile. */
 bool message_wait(Process *p);
-/* Receive markers (OTP 24 and later): reserve gives the marker term for the X/Y register; bind ties it to ref; use sets the peeking position
- * behind everything that was in the queue at reserve time when the marker is still valid for ref. */
+/* Receive markers (OTP 24 and later): reserve gives the marker term for the X/Y register; bind ties it to ref; use sets
+ * the peeking position behind everything that was in the queue at reserve time when the marker is still valid for
+ * ref. */
 Term message_marker_reserve(Process *p);
 void message_marker_bind(Process *p, Term marker, Term ref);
 void message_marker_clear(Process *p, Term marker_or_ref);
 void message_marker_use(Process *p, Term ref);
 
-/* Handles what is no message in the incoming queue (exits, links...). Returns false when p must exit (exc set, EXC_EXITED). */
+/* Handles what is no message in the incoming queue (exits, links...). Returns false when p must exit (exc set,
+ * EXC_EXITED). */
 bool signal_handle(Process *p);
 /* The same, and tells p's tracer of what comes. */
 bool signal_handle_traced(Process *p);
@@ -145,7 +151,8 @@ bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref);
 /* The same, of a pair of processes of which one may be at another node: *connection is what it went over, or, when not
  * 0 before, what it came over. */
 bool signal_send_pair(enum signal_kind kind, Term from, Term to, Term ref, uint32_t *connection);
-/* SIG_MONITOR, in the same way. name: the registered name by which a process of this node is monitored, or TERM_NONE. */
+/* SIG_MONITOR, in the same way. name: the registered name by which a process of this node is monitored, or
+ * TERM_NONE. */
 bool signal_send_monitor(Term from, Term to, Term name, Term ref, uint32_t *connection);
 /* SIG_LINK_EXIT, SIG_EXIT and SIG_DOWN that came over a connection. token: the sequential trace token, or NIL. */
 void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links, monitors, aliases. Invariant: a monitor's node is ours, its watcher's node the target's; each end changes its own
- * alone and tells the other by a signal. */
+/* Links, monitors, aliases. Invariant: a monitor's node is ours, its watcher's node the target's; each end changes its
+ * own alone and tells the other by a signal. */
 #include "proc/monitor.h"
 
 #include "base/alloc.h"
@@ -242,7 +242,8 @@ static void end_watchers(Process *p, Term reason)
 
 	while (n != NULL) {
 		struct peer *next = n->next;
-		bool is_by_name = n->connection != 0 && n->name != TERM_NONE; /* one of this node knows the name itself */
+		/* one of this node knows the name itself */
+		bool is_by_name = n->connection != 0 && n->name != TERM_NONE;
 
 		signal_send_reason(SIG_DOWN, is_by_name ? n->name : p->id, n->peer, peer_ref(n, words), reason);
 		peer_free(n);

@@ -5,7 +5,8 @@
 
 #include "proc/message.h"
 
-/* to: a local pid or port. priority: of the message that its end will be. One that is not there sends back an exit signal, noproc, if p traps exits. Fails: false when not. */
+/* to: a local pid or port. priority: of the message that its end will be. One that is not there sends back an exit
+ * signal, noproc, if p traps exits. Fails: false when not. */
 bool link_add(Process *p, Term to, bool priority);
 void link_drop(Process *p, Term to);
 /* Both ends at once: the child does not run yet. */
@@ -19,8 +20,9 @@ struct monitor_options {
 };
 #define MONITOR_OPTIONS_DEFAULT { .tag = TERM_NONE, .alias = ALIAS_NONE }
 
-/* A new reference on p's heap. GC: none. A target that is not there gives a 'DOWN' with noproc at once (noconnection for
- * those of other nodes, but not of earlier lives of this one). name: TERM_NONE, or the registered name that to was found by. */
+/* A new reference on p's heap. GC: none. A target that is not there gives a 'DOWN' with noproc at once (noconnection
+ * for those of other nodes, but not of earlier lives of this one). name: TERM_NONE, or the registered name that to was
+ * found by. */
 Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o);
 /* The process with that name at another node. */
 Term monitor_add_name(Process *p, Term node, Term name, const struct monitor_options *o);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Node monitors, in one short list. Invariant: a process with an entry has PF_MONITORS_NODES; its entries go when it ends. */
+/* Node monitors, in one short list. Invariant: a process with an entry has PF_MONITORS_NODES; its entries go when it
+ * ends. */
 #include "proc/node_monitor.h"
 
 #include "base/alloc.h"

@@ -19,9 +19,9 @@ static const struct {
 	Term name;
 	int number; /* of a signal that can be handled; SIGSTOP cannot, and setting it is no error */
 } names[] = {
-	{ am_sighup, SIGHUP }, { am_sigquit, SIGQUIT }, { am_sigabrt, SIGABRT }, { am_sigalrm, SIGALRM }, { am_sigterm, SIGTERM },
-	{ am_sigusr1, SIGUSR1 }, { am_sigusr2, SIGUSR2 }, { am_sigchld, SIGCHLD }, { am_sigtstp, SIGTSTP },
-	{ am_sigstop, SIGSTOP }, { am_sigcont, SIGCONT }, { am_sigwinch, SIGWINCH },
+	{ am_sighup, SIGHUP },   { am_sigquit, SIGQUIT }, { am_sigabrt, SIGABRT }, { am_sigalrm, SIGALRM },
+	{ am_sigterm, SIGTERM }, { am_sigusr1, SIGUSR1 }, { am_sigusr2, SIGUSR2 }, { am_sigchld, SIGCHLD },
+	{ am_sigtstp, SIGTSTP }, { am_sigstop, SIGSTOP }, { am_sigcont, SIGCONT }, { am_sigwinch, SIGWINCH },
 };
 
 static int pipe_ends[2];
@@ -126,7 +126,8 @@ void os_signal_serve(void)
 	atomic_store(&served, true);
 }
 
-/* Nobody takes it. OTP's server is on its way, or has ended because everything does; else it is as if it were not handled. */
+/* Nobody takes it. OTP's server is on its way, or has ended because everything does; else it is as if it were not
+ * handled. */
 static void raise_default(int number)
 {
 	if (atomic_load(&served))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals of the operating system that Erlang code wants to hear of: {notify, Name} to the process `erl_signal_server`. */
+/* Signals of the operating system that Erlang code wants to hear of: {notify, Name} to the process
+ * `erl_signal_server`. */
 #ifndef VM_PROC_OS_SIGNAL_H
 #define VM_PROC_OS_SIGNAL_H
 
@@ -14,10 +15,12 @@ void os_signal_init(void);
 void os_signal_on_break(void (*run)(void));
 /* name: sighup, sigterm... Fails: false when there is no such signal, or it cannot be changed. */
 bool os_signal_set(Term name, enum os_signal_how how);
-/* Signals that have their default actions in programs that this VM starts, whatever Erlang code does with them here: all but
- * those that were ignored when it started, as SIGPIPE and SIGFPE are (as in OTP). SIGTERM is among them even then. */
+/* Signals that have their default actions in programs that this VM starts, whatever Erlang code does with them here:
+ * all but those that were ignored when it started, as SIGPIPE and SIGFPE are (as in OTP). SIGTERM is among them even
+ * then. */
 const sigset_t *os_signal_defaults(void);
-/* OTP starts: a signal that nobody takes, before its server has started or when everything ends, is lost from here on; else it ends the VM. */
+/* OTP starts: a signal that nobody takes, before its server has started or when everything ends, is lost from here on;
+ * else it ends the VM. */
 void os_signal_serve(void);
 /* The main thread runs this, too, every so many milliseconds. Before os_signal_run. */
 void os_signal_every(int ms, void (*run)(void));

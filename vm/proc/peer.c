@@ -27,7 +27,8 @@ static struct peer_table *table_of(const struct peers *t)
 	return t->word & ONLY ? NULL : (struct peer_table *)t->word;
 }
 
-/* Pids and references that follow one another, which are often asked for in that order, share a cache line of buckets. */
+/* Pids and references that follow one another, which are often asked for in that order, share a cache line of
+ * buckets. */
 static struct peer **find_bucket(struct peer_table *t, uint64_t key)
 {
 	uint64_t number = key ^ key >> 4;

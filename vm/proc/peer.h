@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links, monitors and aliases of one process: hash tables that cost a word while empty, and keep the order of insertion.
- * An entry is found by what its pid, port or reference is: the word of a local pid or port, the number of a local
- * reference; node, creation and all numbers of those of other nodes. It owns the terms that it names.
+/* Links, monitors and aliases of one process: hash tables that cost a word while empty, and keep the order of
+ * insertion. An entry is found by what its pid, port or reference is: the word of a local pid or port, the number of a
+ * local reference; node, creation and all numbers of those of other nodes. It owns the terms that it names.
  * Invariant: at most one entry an identity in a table. Owner only. */
 #ifndef VM_PROC_PEER_H
 #define VM_PROC_PEER_H
@@ -27,7 +27,7 @@ struct peer {
 	struct peer *chain;
 	uint64_t key;        /* of a foreign one a hash, else see above */
 	Term peer;
-	Term name;           /* monitor, watcher: watched by that registered name, or TERM_NONE; of a monitor with at_node
+	Term name; /* monitor, watcher: watched by that registered name, or TERM_NONE; of a monitor with at_node
 			      * peer is a node's name */
 	Term foreign_ref;    /* foreign watcher: the reference */
 	Term tag;            /* monitor: first element of the message; TERM_NONE: 'DOWN' */

@@ -115,7 +115,8 @@ bool probe_find_caller(const Process *p, struct mfa *mfa)
 
 	while (slot < p->heap.end && !(term_is_header(*slot) && *slot != TERM_NONE)) /* the innermost return address */
 		slot++;
-	return slot < p->heap.end && probe_find_function != NULL && probe_find_function((const Inst *)*slot, mfa, &stays);
+	return slot < p->heap.end && probe_find_function != NULL &&
+	       probe_find_function((const Inst *)*slot, mfa, &stays);
 }
 
 /* stays: it is what every process is in that resumes there, until code is given back. */

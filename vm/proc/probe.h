@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The probes of processes, messages, memory and function calls. Each function is the one place that tells of its probe
- * (PROBE_TELL) and is only called behind PROBE_ON. Printed pids, function names and atoms cost no printf: names are cached by thread. */
+ * (PROBE_TELL) and is only called behind PROBE_ON. Printed pids, function names and atoms cost no printf: names are
+ * cached by thread. */
 #ifndef VM_PROC_PROBE_H
 #define VM_PROC_PROBE_H
 
@@ -19,8 +20,8 @@ extern const atomic_uint_fast64_t *probe_code_given;
 /* Before the process may run: x holds what it is to apply. */
 PROBE_COLD void probe_process__spawn(Process *p);
 PROBE_COLD void probe_process__exit(Process *p, Term reason);
-/* The process registered that name, TERM_NONE: has none any more. No event of the catalogue; pages tell it while somebody
- * watches births there, which PROBE_NAMES_ON says. pid: local; name: an atom. */
+/* The process registered that name, TERM_NONE: has none any more. No event of the catalogue; pages tell it while
+ * somebody watches births there, which PROBE_NAMES_ON says. pid: local; name: an atom. */
 #define PROBE_NAMES_ON() PROBE_BATCHES(process__spawn)
 PROBE_COLD void probe_process_named(Term pid, Term name);
 PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason);

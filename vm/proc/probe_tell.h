@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PROBE_TELL(probe, values...): one event, told in both forms from the same values, to those who watch each: the note of provider erlang
- * with texts, and a record of numbers in this thread's batch. What a value is follows from the unit of its row in probes.def:
+ * PROBE_TELL(probe, values...): one event, told in both forms from the same values, to those who watch each: the note
+ * of provider erlang with texts, and a record of numbers in this thread's batch. What a value is follows from the unit
+ * of its row in probes.def:
  *
  *   pid, caller, port, name, node, term   Term     (TERM_NONE: nobody, undefined)
  *   mfa                           struct mfa
  *   text                          const char *, NUL-terminated (NULL: empty)
  *   all others                    a number
  *
- * Each unit has three functions: probe_note_<unit> makes its text (into PROBE_TEXT_BYTES that live as long as the event), or its number;
- * probe_word_<unit> its word; probe_bytes_<unit> the bytes behind it.
+ * Each unit has three functions: probe_note_<unit> makes its text (into PROBE_TEXT_BYTES that live as long as the
+ * event), or its number; probe_word_<unit> its word; probe_bytes_<unit> the bytes behind it.
  */
 #ifndef VM_PROC_PROBE_TELL_H
 #define VM_PROC_PROBE_TELL_H

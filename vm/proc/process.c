@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process table.
- * Invariant: a slot holds the memory of the process with that number, from before its pid is known until after its exit;
- * memory goes back (proc/process_memory.h) when nobody counts it any more. */
+ * Invariant: a slot holds the memory of the process with that number, from before its pid is known until after its
+ * exit; memory goes back (proc/process_memory.h) when nobody counts it any more. */
 #include "proc/process.h"
 
 #include "base/alloc.h"

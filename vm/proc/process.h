@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process. Invariant: only the scheduler that runs it (PS_RUNNING) touches its heap, stack, private queues and tables;
- * everybody may read `id` and `state`. The memory of a struct process is only ever used again for another process, so that
- * a stale pointer may be locked (signals_lock) and its id compared. */
+/* The process. Invariant: only the scheduler that runs it (PS_RUNNING) touches its heap, stack, private queues and
+ * tables; everybody may read `id` and `state`. The memory of a struct process is only ever used again for another
+ * process, so that a stale pointer may be locked (signals_lock) and its id compared. */
 #ifndef VM_PROC_PROCESS_H
 #define VM_PROC_PROCESS_H
 
@@ -35,7 +35,8 @@ enum {
 	PS_RUNNABLE = 1 << 0,  /* in a run queue, or about to be */
 	PS_RUNNING = 1 << 1,
 	PS_WAITING = 1 << 2,   /* in receive: a message wakes it */
-	PS_BLOCKED = 1 << 3,   /* in exc_wait: process_unblock ends it; signals that are no messages are handled meanwhile */
+	/* in exc_wait: process_unblock ends it; signals that are no messages are handled meanwhile */
+	PS_BLOCKED = 1 << 3,
 	PS_SIGNALS = 1 << 4,   /* signals wait in the incoming queue */
 	PS_EXITING = 1 << 5,
 	PS_DEAD = 1 << 6,      /* out of the process table */
@@ -71,13 +72,16 @@ enum exc_kind {
 	EXC_ERROR, EXC_EXIT, EXC_THROW, /* an exception: reason in exc_reason */
 	EXC_TRAP,      /* call trap_export with the arguments in x[0..] */
 	EXC_WAIT,      /* block until proc_unblock, then call resume(p, resume_arg) for the result */
-	EXC_HIBERNATE, /* sleep until a message: hibernate/3 without the stack, then apply of x[0..2]; hibernate/0 with it, then return ok */
+	/* sleep until a message: hibernate/3 without the stack, then apply of x[0..2]; hibernate/0 with it, then return
+	 * ok */
+	EXC_HIBERNATE,
 	EXC_EXITED,    /* the process has got a fatal signal: run the exit */
 };
 
 struct process {
 	struct heap heap;    /* first: a struct process * is a struct heap * to the heap rooms */
-	Term id;             /* TERM_NONE while unused; written under signals_lock, before the state says that it lives */
+	/* TERM_NONE while unused; written under signals_lock, before the state says that it lives */
+	Term id;
 	_Atomic uint32_t state;
 	uint32_t flags;
 	uint32_t woken_from; /* state bits before it was scheduled in; PS_RUNNING once code runs */
@@ -92,7 +96,8 @@ struct process {
 	uint8_t priority;
 	uint8_t exc_kind;
 	uint8_t bound;       /* stays on its scheduler */
-	_Atomic uint8_t raised; /* priority of its next time slice, when it is above its own: somebody urgent awaits an answer */
+	/* priority of its next time slice, when it is above its own: somebody urgent awaits an answer */
+	_Atomic uint8_t raised;
 	_Atomic bool has_timers; /* somebody started one that is to send it a message */
 	bool postponed;      /* its turn came while it was raised, and its own priority's turn was put off */
 	bool has_tasks;      /* to run before its next time slice */
@@ -118,7 +123,8 @@ struct process {
 	uint32_t in_length;  /* signals_lock: messages in it */
 	/* owner only: */
 	uint32_t msg_length;
-	_Atomic uint32_t told_long; /* whose watcher was told that the queue is long: the number of watch_limits; 0: nobody's */
+	/* whose watcher was told that the queue is long: the number of watch_limits; 0: nobody's */
+	_Atomic uint32_t told_long;
 	uint32_t own_messages; /* of the private queue: those that stand on the heap */
 	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
 	struct signal **msg_high; /* in front of the first message without priority */
@@ -156,13 +162,17 @@ extern const Inst *process_start_code;
 void process_table_init(size_t limit);
 
 /* p runs here; others may ask at any time. */
-static inline void process_set_priority(Process *p, uint8_t priority) { __atomic_store_n(&p->priority, priority, __ATOMIC_RELAXED); }
+static inline void process_set_priority(Process *p, uint8_t priority)
+{
+	__atomic_store_n(&p->priority, priority, __ATOMIC_RELAXED);
+}
 
 /* The living process with that pid, or NULL. The caller must call process_unref. Any thread. */
 Process *process_find(Term pid);
 void process_ref(Process *p);
 void process_unref(Process *p);
-/* Whatever memory the pid's slot points to, or NULL, without a reference: only good for signals_lock and a look at id. */
+/* Whatever memory the pid's slot points to, or NULL, without a reference: only good for signals_lock and a look at
+ * id. */
 Process *process_peek(Term pid);
 /* Does it live? *state: its state bits then. Takes no lock. */
 bool process_look(Term pid, uint32_t *state);
@@ -182,8 +192,8 @@ size_t process_places_used(void);
 /* The living of them onto h, from slot first on, up to before end. */
 Term process_list_living(struct heap *h, size_t first, size_t end);
 size_t process_limit(void);
-/* For tests of what a pid that is used again does: where the next process will be. Places are counted through all rounds
- * of the table: serial * process_limit() + number. Fails: false, the table is full; the serial is too large. */
+/* For tests of what a pid that is used again does: where the next process will be. Places are counted through all
+ * rounds of the table: serial * process_limit() + number. Fails: false, the table is full; the serial is too large. */
 bool process_next_place(uint64_t *place);
 bool process_set_next_place(uint64_t place);
 /* Memory in a place of the table, with nobody knowing its pid, *id, yet. Fails: NULL when the table is full. */

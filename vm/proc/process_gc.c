@@ -66,8 +66,8 @@ static PROBE_COLD void probe_after(Process *p, const struct gc_result *r)
 
 static inline bool is_gc_probed(void)
 {
-	return PROBE_ON(gc_minor__start) || PROBE_ON(gc_major__start) || PROBE_ON(gc_minor__end) || PROBE_ON(gc_major__end) ||
-	       PROBE_ON(process__heap_grow) || PROBE_ON(process__heap_shrink);
+	return PROBE_ON(gc_minor__start) || PROBE_ON(gc_major__start) || PROBE_ON(gc_minor__end) ||
+	       PROBE_ON(gc_major__end) || PROBE_ON(process__heap_grow) || PROBE_ON(process__heap_shrink);
 }
 
 size_t process_message_words(const Process *p)
@@ -91,8 +91,8 @@ static bool exceed_limit(Process *p, size_t need_words)
 	const struct heap *h = &p->heap;
 
 	if (!(p->flags & PF_MAX_HEAP_SILENT))
-		process_report_max_heap(p, (size_t)(h->end - h->start) + (size_t)(h->old_end - h->old_start) + h->fragment_words + need_words +
-					   process_message_words(p));
+		process_report_max_heap(p, (size_t)(h->end - h->start) + (size_t)(h->old_end - h->old_start) +
+						   h->fragment_words + need_words + process_message_words(p));
 	if (p->flags & PF_MAX_HEAP_SPARE)
 		return true;
 	p->exc_kind = EXC_EXITED;
@@ -191,7 +191,8 @@ bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 	size_t n = list_roots(p, x, live, roots);
 	bool fits = true, copies = p->flags & PF_COPY_LITERALS;
 
-	if (likely(!copies) || take_literals(p, roots, n) || need_words > 0 || p->heap.wants_gc || (p->flags & PF_NEED_GC))
+	if (likely(!copies) || take_literals(p, roots, n) || need_words > 0 || p->heap.wants_gc ||
+	    (p->flags & PF_NEED_GC))
 		fits = collect_gc(p, need_words, roots, n);
 	if (roots != fixed)
 		mem_free(roots);

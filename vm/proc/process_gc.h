@@ -7,8 +7,9 @@
 
 /* Words of the messages in p's own queue, when they count as its heap. p runs here, or nobody does. */
 size_t process_message_words(const Process *p);
-/* Collects p, or does what else was asked for its next safe point (PF_SAFE_POINT), with its own roots and `live` X registers at x; fires the gc probes. p runs here.
- * _gc. Fails: when max_heap_size kills it: sets exc and returns false. */
+/* Collects p, or does what else was asked for its next safe point (PF_SAFE_POINT), with its own roots and `live` X
+ * registers at x; fires the gc probes. p runs here. _gc. Fails: when max_heap_size kills it: sets exc and returns
+ * false. */
 bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live);
 /* Room for need words on top: collects when there is none. */
 static inline bool process_need_gc(Process *p, size_t words, Term *x, unsigned live)
@@ -18,8 +19,8 @@ static inline bool process_need_gc(Process *p, size_t words, Term *x, unsigned l
 	return process_collect_gc(p, words, x, live);
 }
 
-/* At p's next safe point, when its heap has copies of the literals that leave (heap/literal.h), calls done(arg); at the latest when it ends.
- * p runs here. */
+/* At p's next safe point, when its heap has copies of the literals that leave (heap/literal.h), calls done(arg); at the
+ * latest when it ends. p runs here. */
 void process_copy_literals(Process *p, void (*done)(void *arg), void *arg);
 /* Nobody waits for p any more: it holds none of them, or ends. */
 void process_finish_literal_calls(Process *p);

@@ -138,7 +138,8 @@ static void publish(Process *p, Term id)
 	lock_release(&p->signals_lock);
 }
 
-Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o, Term *monitor_ref)
+Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o,
+		   Term *monitor_ref)
 {
 	struct monitor_options monitor = { .tag = o->monitor_tag, .alias = o->alias, .priority = o->monitor_priority };
 	Term id;

@@ -29,16 +29,18 @@ struct spawn_options {
 /* Creates a process that will apply M:F(Args) (args: a proper list) and makes it runnable. parent NULL: the VM.
  * Returns its pid; with monitor, *monitor_ref is the ref on the parent's heap.
  * Fails: TERM_NONE when the table is full (system_limit). */
-Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o, Term *monitor_ref);
+Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o,
+		   Term *monitor_ref);
 
-/* Ends p, which runs here: reason in exc_reason. Sends exit signals and 'DOWN's, drops its names, timers and tables, fires process__exit.
- * Afterwards p is not to be touched. */
+/* Ends p, which runs here: reason in exc_reason. Sends exit signals and 'DOWN's, drops its names, timers and tables,
+ * fires process__exit. Afterwards p is not to be touched. */
 void process_exit(Process *p, Term reason);
 /* The last of it, for a dirty scheduler whose work outlived p: frees its memory and its place in the table. In the
  * world. */
 void process_end_memory(Process *p);
 
-/* Rooms above hang what must happen when a process ends (ets tables, ports, open files). Called by main.c at start; at most 8. */
+/* Rooms above hang what must happen when a process ends (ets tables, ports, open files). Called by main.c at start; at
+ * most 8. */
 void process_at_exit(void (*hook)(Process *p));
 
 #endif

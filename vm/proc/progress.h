@@ -2,10 +2,10 @@
 /* Thread progress: tables are read without a lock, and what was taken out of one is freed when nobody can still read
  * it.
  *
- * A thread is inside while it is in the world (it runs a process, or works for one), and outside while it sleeps, waits,
- * or does what the world's stop does not wait for. A scheduler says between two time slices that it has passed: what it
- * had found, it has no more. What is handed to progress_later waits for the end of a round, which is when all threads
- * that were inside at its beginning have passed, or gone outside, once.
+ * A thread is inside while it is in the world (it runs a process, or works for one), and outside while it sleeps,
+ * waits, or does what the world's stop does not wait for. A scheduler says between two time slices that it has passed:
+ * what it had found, it has no more. What is handed to progress_later waits for the end of a round, which is when all
+ * threads that were inside at its beginning have passed, or gone outside, once.
  *
  * Reading is done in a look, between progress_look and progress_look_end. What was found is there until the look ends;
  * to keep it longer, take a reference in it that is never taken from 0. A thread that is outside (a poll thread, the
@@ -19,9 +19,9 @@
  * thread that is inside, and of all the others together. Without membarrier nobody may look: everybody takes locks, and
  * what is handed over is freed at once.
  *
- * A round of slices is what somebody waits for with progress_wait: it has no use for looks, and is over when each thread
- * that was inside at its beginning has been between two time slices, or outside, once since. Whatever a thread read
- * before without a look (flags, limits, code), it reads anew.
+ * A round of slices is what somebody waits for with progress_wait: it has no use for looks, and is over when each
+ * thread that was inside at its beginning has been between two time slices, or outside, once since. Whatever a thread
+ * read before without a look (flags, limits, code), it reads anew.
  *
  * Cost: a look is two stores to memory of the thread's own, a slice four loads. A round takes each thread once through
  * a lock, and so do PROGRESS_BATCH things that it hands over; membarrier takes some microseconds for every
@@ -63,8 +63,10 @@ struct progress_wait {
 /* Of each thread that was ever inside, with cache lines to itself. Owns: itself, for the VM's life: such threads do not
  * end. */
 struct progress_thread {
-	_Atomic uint64_t passed;              /* the round whose beginning it knows of; 0: it is outside, or may not look */
-	_Atomic uint64_t rested;              /* the same when it was between two slices, or came inside; 0: it is outside */
+	/* the round whose beginning it knows of; 0: it is outside, or may not look */
+	_Atomic uint64_t passed;
+	/* the same when it was between two slices, or came inside; 0: it is outside */
+	_Atomic uint64_t rested;
 	_Atomic uint32_t looks;               /* nested */
 	struct progress_list list;            /* of this thread alone */
 	struct progress_thread *next;

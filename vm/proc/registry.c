@@ -37,7 +37,8 @@ Term registry_whereis(Term name)
 	uint32_t index = atom_index(name);
 	struct page *page = atomic_load_explicit(&registry.pages[index / PAGE_SLOTS], memory_order_acquire);
 
-	return page == NULL ? TERM_NONE : atomic_load_explicit(&page->slots[index % PAGE_SLOTS].owner, memory_order_acquire);
+	return page == NULL ? TERM_NONE
+			    : atomic_load_explicit(&page->slots[index % PAGE_SLOTS].owner, memory_order_acquire);
 }
 
 static struct slot *make_slot(Term name)

@@ -53,8 +53,10 @@ static Term make_metadata(Process *p)
 {
 	struct heap *h = &p->heap;
 	Term tags[4] = { am_emulator, am_true, am_tag, am_error };
-	Term pairs[8] = { am_pid, p->id, am_gl, p->group_leader, am_time, heap_int(h, clock_system_ns() / 1000), am_error_logger,
-			  map_from_pairs(h, tags, 2) };
+	Term pairs[8] = { am_pid,          p->id,
+			  am_gl,           p->group_leader,
+			  am_time,         heap_int(h, clock_system_ns() / 1000),
+			  am_error_logger, map_from_pairs(h, tags, 2) };
 
 	return map_from_pairs(h, pairs, 4);
 }
@@ -84,7 +86,8 @@ void process_report_crash(Process *p, Term reason)
 	struct print_buffer b;
 
 	if (logger != TERM_NONE && logger != p->id) {
-		tell_logger(p, logger, crash_format[is_node()], put_place(p, &p->heap, heap_cons(&p->heap, reason, NIL)));
+		tell_logger(p, logger, crash_format[is_node()],
+			    put_place(p, &p->heap, heap_cons(&p->heap, reason, NIL)));
 		return;
 	}
 	print_buffer_init(&b, 1 << 16);
@@ -135,8 +138,12 @@ Term process_report_gc_info(const struct heap *own, struct heap *h)
 
 static Term max_heap_args(Process *p, struct heap *h, size_t total_words, Term info)
 {
-	const Term args[] = { words_term(p->heap.max_words), words_term(total_words), term_from_bool(!(p->flags & PF_MAX_HEAP_SPARE)),
-			      am_true, words_term(p->msg_length), info };
+	const Term args[] = { words_term(p->heap.max_words),
+			      words_term(total_words),
+			      term_from_bool(!(p->flags & PF_MAX_HEAP_SPARE)),
+			      am_true,
+			      words_term(p->msg_length),
+			      info };
 
 	return put_place(p, h, heap_list_array(h, sizeof(args) / sizeof(args[0]), args, NIL));
 }

@@ -8,9 +8,11 @@
 /* Writes "Error in process <0.9.0> with exit value: ..." on standard error, or tells the system logger.
  * p ends with an error or an uncaught throw. */
 void process_report_crash(Process *p, Term reason);
-/* Tells the system logger, or standard error, of an error that p, which runs here, has come upon. text: UTF-8. Heap: fragments only. */
+/* Tells the system logger, or standard error, of an error that p, which runs here, has come upon. text: UTF-8. Heap:
+ * fragments only. */
 void process_report_error(Process *p, const char *text);
-/* Tells the system logger, or standard error, that p has come to its max_heap_size. Heap: fragments only, p's registers are not roots here. */
+/* Tells the system logger, or standard error, that p has come to its max_heap_size. Heap: fragments only, p's registers
+ * are not roots here. */
 void process_report_max_heap(Process *p, size_t total_words);
 /* garbage_collection_info of process_info/2 about own, as terms on h. */
 Term process_report_gc_info(const struct heap *own, struct heap *h);

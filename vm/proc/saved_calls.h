@@ -17,8 +17,8 @@ struct saved_calls {
 	SavedCall calls[];   /* a ring; next: where the next one goes */
 };
 
-/* From now on the last `room` calls, of which none is known yet; 0: none. Returns how many before. p runs here, and is to
- * be scheduled in again for the loop to take notice. */
+/* From now on the last `room` calls, of which none is known yet; 0: none. Returns how many before. p runs here, and is
+ * to be scheduled in again for the loop to take notice. */
 uint32_t saved_calls_set(Process *p, uint32_t room);
 void saved_calls_add(Process *p, SavedCall call);
 /* The i-th, from the oldest. */

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedulers: their run queues, who wakes whom, who sleeps. Invariant: a process stands in at most one run queue, exactly while PS_RUNNABLE is set and it is not between
- * the setting of the bit and sched_enqueue; whoever sets the bit puts it there.
+/* Schedulers: their run queues, who wakes whom, who sleeps. Invariant: a process stands in at most one run queue,
+ * exactly while PS_RUNNABLE is set and it is not between the setting of the bit and sched_enqueue; whoever sets the bit
+ * puts it there.
  *
- * No sleep is missed: a process that goes to sleep does so by one compare-and-swap that fails when a signal, time-out or
- * unblocking came; a scheduler announces that it is idle, then looks at every queue once more, while whoever puts a process
- * into a queue first puts it, then looks for idle schedulers (both sides with sequential consistency).
+ * No sleep is missed: a process that goes to sleep does so by one compare-and-swap that fails when a signal, time-out
+ * or unblocking came; a scheduler announces that it is idle, then looks at every queue once more, while whoever puts a
+ * process into a queue first puts it, then looks for idle schedulers (both sides with sequential consistency).
  *
- * What wakes an idle scheduler: WAKE_LENGTH processes in one queue; or one, when the running process goes on for NUDGE_REDS
- * after it put it there, or uses its time slice up (messages back and forth, and births one after the other, would otherwise
- * wander between cores). At most one wakes at a time.
+ * What wakes an idle scheduler: WAKE_LENGTH processes in one queue; or one, when the running process goes on for
+ * NUDGE_REDS after it put it there, or uses its time slice up (messages back and forth, and births one after the other,
+ * would otherwise wander between cores). At most one wakes at a time.
  *
- * Schedulers with an id above `active` stand aside (schedulers_online, multi_scheduling): they give their processes to the others, except those
- * bound to them, and run nothing but their timers. sched_world_runs is what every slice looks at: `active`, or 0 while
- * the world stops. It is looked at after progress_tick: who says that it has been between two slices goes by what was
- * `active` then, so that those above run nothing any more when a round of slices is over.
+ * Schedulers with an id above `active` stand aside (schedulers_online, multi_scheduling): they give their processes to
+ * the others, except those bound to them, and run nothing but their timers. sched_world_runs is what every slice looks
+ * at: `active`, or 0 while the world stops. It is looked at after progress_tick: who says that it has been between two
+ * slices goes by what was `active` then, so that those above run nothing any more when a round of slices is over.
  *
  * A scheduler that was lent may get another thread (sched_lend.c). What others find by its id, to wake it or to give
  * it a process, is its struct sched_queue, which stays.
@@ -21,8 +22,8 @@
  * Of those that sleep one polls (sched_poll.c). It is woken last, so that it goes on polling. Whoever stops polling is
  * awake, and polls again before it sleeps, or wakes another when it stands aside.
  *
- * A scheduler that was woken less than SPIN_NS after its work ran out expects that again, and waits so long before it sleeps: falling
- * asleep and waking cost more. The first wait in vain is the last. */
+ * A scheduler that was woken less than SPIN_NS after its work ran out expects that again, and waits so long before it
+ * sleeps: falling asleep and waking cost more. The first wait in vain is the last. */
 #include "proc/sched.h"
 
 #include <sched.h>

@@ -30,7 +30,8 @@ enum { LENT_NOT, LENT_MAY_BE_TAKEN, LENT_TAKEN, LENT_MASK = 3, LENT_ONCE = 4 };
 struct sched {
 	unsigned id;         /* from 1, as system_info(scheduler_id) */
 	Process *current;
-	uint8_t watch;       /* enum sched_watch: looked up when the thread wakes and every few slices, so that a slice costs one look */
+	/* enum sched_watch: looked up when the thread wakes and every few slices, so that a slice costs one look */
+	uint8_t watch;
 	Term x[X_REGS];      /* registers of the running process */
 	double f[F_REGS];
 	uint64_t reds_done;  /* statistics; written by its thread alone */
@@ -63,7 +64,8 @@ int sched_start(void);
 /* Ends the VM from any thread. flush: first what ports have to write is written, which a program that does not read
  * may hold up for ever; an abnormal end does not wait for that. */
 void sched_halt(int status, bool flush) __attribute__((noreturn));
-/* How long a flush may take, before the VM ends without it and with a status of its own. Units: ms; negative: without limit. */
+/* How long a flush may take, before the VM ends without it and with a status of its own. Units: ms; negative: without
+ * limit. */
 extern _Atomic int64_t sched_flush_max_ms;
 enum { SCHED_FLUSH_LATE = 255 };
 /* For a thread that has nothing more to do, as the VM is ending. */
@@ -110,14 +112,14 @@ void sched_wake(Process *p, bool message);
 void process_unblock(Process *p);
 /* p, which runs here, gives up its time slice after this native. */
 static inline void process_yield_soon(Process *p) { p->reds_left = p->reds_kept = 0; }
-/* Who is asked at that priority, which may be above its own, is next scheduled by it, to handle what came in; returns false when its own is as
- * high. Any thread. */
+/* Who is asked at that priority, which may be above its own, is next scheduled by it, to handle what came in; returns
+ * false when its own is as high. Any thread. */
 bool sched_raise(Term pid, enum proc_priority priority);
 /* Its timers have changed under it: it looks again when it should wake. */
 void sched_kick(unsigned id);
-/* p, if it has that pid, waits for messages and has neither message nor signal to handle first, is this thread's to look at: nobody runs it until
- * sched_let_go. Its owner's fields may be read, its heap not be changed. Hold it shortly, and only one. Fails: false when it does anything else, or
- * is gone. Called from a scheduler. */
+/* p, if it has that pid, waits for messages and has neither message nor signal to handle first, is this thread's to
+ * look at: nobody runs it until sched_let_go. Its owner's fields may be read, its heap not be changed. Hold it shortly,
+ * and only one. Fails: false when it does anything else, or is gone. Called from a scheduler. */
 bool sched_hold(Process *p, Term pid);
 void sched_let_go(Process *p);
 /* p, which runs here and keeps PS_RUNNING, leaves its scheduler: a worker thread (proc/worker.h) calls end(p), which
@@ -130,9 +132,9 @@ void sched_end_pause(void);
  * meanwhile. Else: nothing. */
 void sched_go_outside(void);
 void sched_go_inside(void);
-/* How many threads besides one scheduler may run natives or end processes: the other schedulers, and the worker threads that
- * sched_end_apart has given a process to, or which have lent their scheduler. It becomes more than 0 only between two
- * time slices, when a process ends, and by sched_lend. */
+/* How many threads besides one scheduler may run natives or end processes: the other schedulers, and the worker threads
+ * that sched_end_apart has given a process to, or which have lent their scheduler. It becomes more than 0 only between
+ * two time slices, when a process ends, and by sched_lend. */
 extern atomic_uint sched_others;
 /* Asked by a native: does nobody else run any, until it returns? What others did before is seen. */
 static inline bool sched_is_alone(void)
@@ -154,8 +156,8 @@ int64_t sched_idle_ns(unsigned id);
 /* It does not sleep. */
 bool sched_is_busy(unsigned id);
 size_t sched_run_queue_of(unsigned id);
-/* Sets trace_active. When it is on, every scheduler watches (WATCH_MESSAGES at least) before its next time slice: that of
- * this thread, too, which goes on with the one that it is in. */
+/* Sets trace_active. When it is on, every scheduler watches (WATCH_MESSAGES at least) before its next time slice: that
+ * of this thread, too, which goes on with the one that it is in. */
 void sched_trace(bool on);
 /* Runs fn(arg) while no scheduler runs a process (code loading, purging, tracing). Called from a scheduler. */
 void sched_stop_world(void (*fn)(void *), void *arg);
@@ -165,8 +167,8 @@ void sched_let_world_go_on(void);
 /* For a scheduler's thread that waits for others in the middle of a process: when somebody stops the world meanwhile,
  * it is let do so. */
 void sched_make_way(void);
-/* The same when the VM is about to end, from any thread: waits for the others no longer than that (one may wait for a lock of ours), then runs
- * fn anyway. The world stays stopped. Returns what fn was told: did all stop? */
+/* The same when the VM is about to end, from any thread: waits for the others no longer than that (one may wait for a
+ * lock of ours), then runs fn anyway. The world stays stopped. Returns what fn was told: did all stop? */
 bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_stopped), void *arg);
 /* Run queue length now, of all. */
 size_t sched_run_queue_length(void);

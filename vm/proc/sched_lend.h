@@ -29,7 +29,8 @@ void sched_pass_on(struct sched *from, struct sched *to);
 void sched_be(struct sched *s);
 /* Looks up s->watch, and hands over the thread's events when they are old. */
 void sched_look_who_watches(struct sched *s);
-/* Only whether somebody traces, or microstates are counted: before s, of this thread, goes on after a round (proc/progress.h) has begun. */
+/* Only whether somebody traces, or microstates are counted: before s, of this thread, goes on after a round
+ * (proc/progress.h) has begun. */
 void sched_look_who_follows(struct sched *s);
 /* Tells who watches that p, which counts as running here, is scheduled in or out. */
 void sched_tell_slice(Process *p, bool begins);

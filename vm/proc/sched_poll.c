@@ -70,7 +70,8 @@ static void wait_for(const struct timespec *timeout)
 	/* kernels before 5.11, and filters: by the millisecond, rounded up */
 	if (n < 0 && call_is_refused(errno))
 		n = epoll_wait(polling.epoll, polling.events, ROUND_EVENTS,
-			       timeout == NULL ? -1 : (int)(timeout->tv_sec * 1000 + (timeout->tv_nsec + 999999) / 1000000));
+			       timeout == NULL ? -1
+					       : (int)(timeout->tv_sec * 1000 + (timeout->tv_nsec + 999999) / 1000000));
 	polling.n = n > 0 ? n : 0;
 }
 

@@ -23,8 +23,10 @@ static uint32_t begin_running(Process *p)
 	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed), next;
 
 	do
-		next = (state & ~(uint32_t)(PS_RUNNABLE | PS_WAITING | PS_BLOCKED | PS_UNBLOCKED | PS_HIBERNATED)) | PS_RUNNING;
-	while (!atomic_compare_exchange_weak_explicit(&p->state, &state, next, memory_order_acquire, memory_order_relaxed));
+		next = (state & ~(uint32_t)(PS_RUNNABLE | PS_WAITING | PS_BLOCKED | PS_UNBLOCKED | PS_HIBERNATED)) |
+		       PS_RUNNING;
+	while (!atomic_compare_exchange_weak_explicit(&p->state, &state, next, memory_order_acquire,
+						      memory_order_relaxed));
 	return state;
 }
 
@@ -155,7 +157,8 @@ static bool sleep_again(Process *p, uint32_t before)
 	return false;
 }
 
-/* Does what was asked for where its registers are saved; while a native holds terms that is later. Returns false when that ended p. */
+/* Does what was asked for where its registers are saved; while a native holds terms that is later. Returns false when
+ * that ended p. */
 static bool come_to_rest(Process *p)
 {
 	if (likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)))
@@ -225,8 +228,8 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 	requeue(s, p);
 }
 
-/* What made it urgent is done: its own turn comes by its own priority. It loses its place in the queue, but once only: who is asked again and
- * again, sooner than its turn comes, would never run. */
+/* What made it urgent is done: its own turn comes by its own priority. It loses its place in the queue, but once only:
+ * who is asked again and again, sooner than its turn comes, would never run. */
 static void put_back(struct sched *s, Process *p, uint32_t before)
 {
 	p->postponed = true;

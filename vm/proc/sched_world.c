@@ -67,7 +67,8 @@ static void enter(struct sched *s)
 		if (!was_held)
 			atomic_fetch_add(&world.held, 1);
 		was_held = true;
-		cond_wait(s == NULL || is_taken(s) ? WAIT_world_enter_apart : WAIT_world_enter, &world.cond, &world.lock);
+		cond_wait(s == NULL || is_taken(s) ? WAIT_world_enter_apart : WAIT_world_enter, &world.cond,
+			  &world.lock);
 	}
 	if (was_held && atomic_fetch_sub(&world.held, 1) == 1)
 		cond_broadcast(&world.cond);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sequential trace tokens. Invariant: a token is a 5-tuple {Flags, Label, Serial, From, Previous} with small counts, or NIL. */
+/* Sequential trace tokens. Invariant: a token is a 5-tuple {Flags, Label, Serial, From, Previous} with small counts, or
+ * NIL. */
 #include "proc/seq_token.h"
 
 #include <limits.h>
@@ -91,7 +92,8 @@ struct seq_token_numbers seq_token_numbers_of(Term token)
 	if (!term_is_tuple_of(token, 5))
 		return n;
 	label = tuple_get(token, SEQ_TOKEN_LABEL);
-	n.label = term_is_small(label) && small_value(label) == (int)small_value(label) ? (int)small_value(label) : INT_MIN;
+	n.label = term_is_small(label) && small_value(label) == (int)small_value(label) ? (int)small_value(label)
+											: INT_MIN;
 	n.previous = (int)count_at(token, SEQ_TOKEN_PREVIOUS);
 	n.current = (int)count_at(token, SEQ_TOKEN_SERIAL);
 	return n;

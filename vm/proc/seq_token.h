@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sequential trace token {Flags, Label, Serial, From, Previous} that messages carry along, and the two counts that a process
- * keeps while it has had one: of the last message that it sent or took, and of the last that it took. */
+/* The sequential trace token {Flags, Label, Serial, From, Previous} that messages carry along, and the two counts that
+ * a process keeps while it has had one: of the last message that it sent or took, and of the last that it took. */
 #ifndef VM_PROC_SEQ_TOKEN_H
 #define VM_PROC_SEQ_TOKEN_H
 
@@ -28,7 +28,8 @@ void seq_token_inherit(Process *parent, Process *child);
 /* One field of p's token, which is made when it is missing. GC: none. */
 void seq_token_set(Process *p, enum seq_token_field field, Term value);
 void seq_token_set_counts(Process *p, int64_t previous, int64_t serial);
-/* The three numbers that probes show: label (INT_MIN, as in OTP, when it is no integer of 32 bits), previous and current count; zeros for NIL. */
+/* The three numbers that probes show: label (INT_MIN, as in OTP, when it is no integer of 32 bits), previous and
+ * current count; zeros for NIL. */
 struct seq_token_numbers {
 	int label, previous, current;
 };

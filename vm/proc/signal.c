@@ -35,7 +35,8 @@ struct signal *signal_new(enum signal_kind kind)
 static inline struct signal *make_with_words(enum signal_kind kind, size_t used, size_t spare, size_t behind)
 {
 	size_t words = used + spare;
-	struct fragment *f = mem_alloc_as(MEM_PROCESS, sizeof(*f) + words * sizeof(Term) + sizeof(struct signal) + behind);
+	struct fragment *f =
+		mem_alloc_as(MEM_PROCESS, sizeof(*f) + words * sizeof(Term) + sizeof(struct signal) + behind);
 	struct signal *s = (struct signal *)(f->words + words);
 
 	*f = (struct fragment){ .used_words = used, .size_words = words };
@@ -297,7 +298,8 @@ static bool handle_exit(Process *p, struct signal *s)
 	return exit_with(p, s, s->term);
 }
 
-/* While an unlink of ours is not acknowledged, the other end has sent this before it saw that: it will take its end away. */
+/* While an unlink of ours is not acknowledged, the other end has sent this before it saw that: it will take its end
+ * away. */
 static void handle_link(Process *p, const struct signal *s)
 {
 	struct peer *n = peer_find(&p->links, s->from);

@@ -47,9 +47,9 @@ static bool is_any_busy(void)
 	return false;
 }
 
-/* The process is its scheduler's, which writes what is written here without a lock or an atomic operation. A store that is lost that way
- * is made again at the next look; one that comes late cuts another slice short. The memory of a process stays
- * readable, and zeros what is zero. */
+/* The process is its scheduler's, which writes what is written here without a lock or an atomic operation. A store that
+ * is lost that way is made again at the next look; one that comes late cuts another slice short. The memory of a
+ * process stays readable, and zeros what is zero. */
 __attribute__((no_sanitize("thread"))) static void end_long_slice(Process *p)
 {
 	*(volatile int32_t *)&p->reds_kept = 0;

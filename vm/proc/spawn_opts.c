@@ -82,8 +82,10 @@ bool max_heap_read(Term t, size_t *words, uint32_t *flags)
 	*flags = (*flags & ~(uint32_t)PF_MAX_HEAP) | atomic_load(&spawn_defaults.max_heap_flags);
 	if (term_is_map(t)) {
 		size = map_get(t, am_size);
-		if (!read_flag(t, am_kill, PF_MAX_HEAP_SPARE, 0, flags) || !read_flag(t, am_error_logger, PF_MAX_HEAP_SILENT, 0, flags) ||
-		    (release_limits_binaries() && !read_flag(t, am_include_shared_binaries, 0, PF_MAX_HEAP_BINARIES, flags)))
+		if (!read_flag(t, am_kill, PF_MAX_HEAP_SPARE, 0, flags) ||
+		    !read_flag(t, am_error_logger, PF_MAX_HEAP_SILENT, 0, flags) ||
+		    (release_limits_binaries() &&
+		     !read_flag(t, am_include_shared_binaries, 0, PF_MAX_HEAP_BINARIES, flags)))
 			return false;
 	}
 	if (size == TERM_NONE || !term_is_small(size) || small_value(size) < 0)
@@ -97,8 +99,10 @@ bool max_heap_read(Term t, size_t *words, uint32_t *flags)
 Term max_heap_map(struct heap *h, size_t words, uint32_t flags)
 {
 	static const Term keys[] = { am_error_logger, am_kill, am_size };
-	Term map = map_from_atoms(h, 3, keys, (Term[]){ term_from_bool(!(flags & PF_MAX_HEAP_SILENT)),
-							term_from_bool(!(flags & PF_MAX_HEAP_SPARE)), term_from_small((int64_t)words) });
+	Term map = map_from_atoms(h, 3, keys,
+				  (Term[]){ term_from_bool(!(flags & PF_MAX_HEAP_SILENT)),
+					    term_from_bool(!(flags & PF_MAX_HEAP_SPARE)),
+					    term_from_small((int64_t)words) });
 
 	if (!release_limits_binaries())
 		return map;
@@ -221,7 +225,9 @@ static bool read_option(Term t, bool request, struct spawn_request *r)
 /* Without any option. */
 static void set_defaults(struct spawn_request *r)
 {
-	*r = (struct spawn_request){ .options = SPAWN_OPTIONS_DEFAULT, .reply = REPLY_BOTH, .reply_tag = am_spawn_reply };
+	*r = (struct spawn_request){ .options = SPAWN_OPTIONS_DEFAULT,
+				     .reply = REPLY_BOTH,
+				     .reply_tag = am_spawn_reply };
 	r->options.fullsweep_after = (uint16_t)atomic_load(&spawn_defaults.fullsweep_after);
 	r->options.min_heap_words = atomic_load(&spawn_defaults.min_heap_words);
 	r->options.min_bin_vheap_words = atomic_load(&spawn_defaults.min_bin_vheap_words);
@@ -244,7 +250,8 @@ static bool is_own(Term option)
 {
 	Term key = term_is_tuple_of(option, 2) ? tuple_get(option, 1) : NIL;
 
-	return option == am_link || option == am_monitor || key == am_link || key == am_monitor || key == am_reply || key == am_reply_tag;
+	return option == am_link || option == am_monitor || key == am_link || key == am_monitor || key == am_reply ||
+	       key == am_reply_tag;
 }
 
 bool spawn_opts_read_own(Term list, struct spawn_request *r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* System tasks: what one process asks another to do on itself between two time slices (collect, look whether it uses old code), the urgent
- * ones first. A request gets a turn at the priority of who asks, whatever the priority of who is asked. */
+/* System tasks: what one process asks another to do on itself between two time slices (collect, look whether it uses
+ * old code), the urgent ones first. A request gets a turn at the priority of who asks, whatever the priority of who is
+ * asked. */
 #ifndef VM_PROC_TASK_H
 #define VM_PROC_TASK_H
 

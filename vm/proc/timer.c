@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hierarchical timing wheels, one a scheduler (G. Varghese, T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987).
- * A tick is a millisecond; a level has 64 slots, each as wide as the whole level below.
- * Invariant (wheel lock): a timer of time t stands on the lowest level where t and `now` agree in all higher digits, so that
- * the first slot taken on the lowest level in use holds the earliest timers. A timer that is on a wheel may be cancelled;
- * one taken off to fire may not. */
+/* Hierarchical timing wheels, one a scheduler (G. Varghese, T. Lauck, "Hashed and hierarchical timing wheels", SOSP
+ * 1987). A tick is a millisecond; a level has 64 slots, each as wide as the whole level below.
+ * Invariant (wheel lock): a timer of time t stands on the lowest level where t and `now` agree in all higher digits, so
+ * that the first slot taken on the lowest level in use holds the earliest timers. A timer that is on a wheel may be
+ * cancelled; one taken off to fire may not. */
 #include "proc/timer.h"
 
 #include "base/alloc.h"
@@ -34,7 +34,8 @@ struct timer {
 		struct {
 			Term to;         /* pid or registered name */
 			struct signal *message;
-			struct timer *to_next, **to_link; /* others to processes of the same bucket; to_link NULL: to a name */
+			/* others to processes of the same bucket; to_link NULL: to a name */
+			struct timer *to_next, **to_link;
 		};
 	};
 };
@@ -49,7 +50,8 @@ struct timer_wheel {
 	struct timer **receivers; /* as many: by the pid that is sent to */
 	uint32_t mask, named;
 	bool few;            /* at the last tidying: far fewer named timers than buckets */
-	_Atomic uint32_t remainders[REMAINDERS]; /* timers by their numbers' remainders: changed under the lock, read without */
+	/* timers by their numbers' remainders: changed under the lock, read without */
+	_Atomic uint32_t remainders[REMAINDERS];
 	unsigned sched;
 };
 
@@ -223,8 +225,9 @@ static void put_numbers_of_bucket(struct timer_wheel *w, struct timer *first)
 }
 
 /*
- * All named timers go to the empty buckets of n. Returns those that the wheel had. They are found in the old buckets; or,
- * where these are more than all timers, among which may be a million of processes that wait in `receive`, in the slots.
+ * All named timers go to the empty buckets of n. Returns those that the wheel had. They are found in the old buckets;
+ * or, where these are more than all timers, among which may be a million of processes that wait in `receive`, in the
+ * slots.
  */
 static struct numbers exchange_numbers(struct timer_wheel *w, struct numbers n, uint32_t room)
 {
@@ -483,7 +486,9 @@ uint64_t timer_start_call(uint64_t ms, void (*fire_call)(void *arg), void *arg)
 	struct timer *t = mem_alloc_as(MEM_PROCESS, sizeof(*t));
 	uint64_t number = ref_next_number();
 
-	*t = (struct timer){ .kind = TIMER_CALL, .at_ms = timer_deadline_ms(ms), .number = number, .fire = fire_call, .arg = arg };
+	*t = (struct timer){
+		.kind = TIMER_CALL, .at_ms = timer_deadline_ms(ms), .number = number, .fire = fire_call, .arg = arg
+	};
 	start(own_wheel(), t);
 	return number;
 }

@@ -7,8 +7,8 @@
 
 #define TIMER_NEVER UINT64_MAX
 
-/* receive ... after. Starts the timer unless it runs already; fires by setting PS_TIMEOUT and waking p; with TIMER_NEVER
- * it never does, but p->receive_timer says all the same that the time was read. p runs here. */
+/* receive ... after. Starts the timer unless it runs already; fires by setting PS_TIMEOUT and waking p; with
+ * TIMER_NEVER it never does, but p->receive_timer says all the same that the time was read. p runs here. */
 void timer_start_receive(Process *p, uint64_t ms);
 /* Also clears PS_TIMEOUT. */
 void timer_cancel_receive(Process *p);

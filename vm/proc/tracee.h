@@ -2,8 +2,8 @@
 /* Tracing as the places see it where things happen: the flags of a process, of all sessions, and what the tracing room
  * does about them.
  * Invariant: while any process has flags, trace_active is set and every scheduler watches (sched_trace), so that a
- * machine where nobody traces looks at no flag on its fast paths. Flags are changed by their process alone, by who holds
- * it (sched_hold), or while the world is stopped. */
+ * machine where nobody traces looks at no flag on its fast paths. Flags are changed by their process alone, by who
+ * holds it (sched_hold), or while the world is stopped. */
 #ifndef VM_PROC_TRACEE_H
 #define VM_PROC_TRACEE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Worker threads. Invariants: no job of a lane waits while a thread of it is idle, or can still be started; no job of WORKER_TURNS waits
- * for its turn while fewer run than may. */
+/* Worker threads. Invariants: no job of a lane waits while a thread of it is idle, or can still be started; no job of
+ * WORKER_TURNS waits for its turn while fewer run than may. */
 #include "proc/worker.h"
 
 #include <stdio.h>
@@ -10,7 +10,8 @@
 #include "base/log.h"
 #include "proc/batch.h"
 
-/* A thread keeps the stack of a match that waits for its next turn; matches beyond so many begin when others have ended. */
+/* A thread keeps the stack of a match that waits for its next turn; matches beyond so many begin when others have
+ * ended. */
 enum { TURNS_THREADS = 1024, TURN_NS = 5000000, AGAIN_EVERY = 4 /* of the turns while there are first ones to give */ };
 
 struct lane {

@@ -5,10 +5,12 @@
 
 #include <stdbool.h>
 
-/* Kinds of work, each with threads of its own, so that work which ends soon never waits behind work that may not end. */
+/* Kinds of work, each with threads of its own, so that work which ends soon never waits behind work that may not
+ * end. */
 enum worker_lane {
 	WORKER_BOUNDED,      /* as long as its data is large: collections, copies, the end of tables and processes */
-	WORKER_TURNS,        /* as long as somebody wants it to be: regular expressions; they take turns, see worker_pause */
+	/* as long as somebody wants it to be: regular expressions; they take turns, see worker_pause */
+	WORKER_TURNS,
 	WORKER_ONE,          /* the same, where nothing can be heard meanwhile: one at a time */
 	WORKER_LANES
 };
@@ -27,7 +29,8 @@ void worker_submit(enum worker_lane lane, struct worker_job *job);
 bool worker_cancel(enum worker_lane lane, struct worker_job *job);
 /* So many jobs of WORKER_TURNS run at a time, each on its own thread. */
 void worker_set_turns(unsigned most);
-/* A job of WORKER_TURNS calls it as often as it can. When others wait and its turn has lasted some milliseconds, it returns in its next. */
+/* A job of WORKER_TURNS calls it as often as it can. When others wait and its turn has lasted some milliseconds, it
+ * returns in its next. */
 void worker_pause(void);
 /* Does a job wait for a turn? Any thread. */
 bool worker_turns_are_wanted(void);

@@ -58,13 +58,14 @@ static Term host_name(struct nif_env *env, int argc, const Term *argv)
 
 /* ---- names and addresses */
 
-static const struct { int error; Term name; bool only_of_names, only_of_addresses; } resolver_errors[] = {
-	{ EAI_AGAIN, am_eagain, false, false }, { EAI_BADFLAGS, am_ebadflags, false, false },
-	{ EAI_FAIL, am_efail, false, false }, { EAI_FAMILY, am_efamily, false, false }, { EAI_MEMORY, am_emem, false, false },
-	{ EAI_NONAME, am_enoname, false, false }, { EAI_OVERFLOW, am_eoverflow, true, false },
-	{ EAI_ADDRFAMILY, am_eaddrfamily, false, true }, { EAI_NODATA, am_enodata, false, true },
-	{ EAI_SERVICE, am_eservice, false, true }, { EAI_SOCKTYPE, am_esocktype, false, true },
-	{ EAI_SYSTEM, am_esystem, false, true },
+static const struct { int error; Term name; bool only_of_names, only_of_addresses;
+} resolver_errors[] = {
+	{ EAI_AGAIN, am_eagain, false, false },      { EAI_BADFLAGS, am_ebadflags, false, false },
+	{ EAI_FAIL, am_efail, false, false },        { EAI_FAMILY, am_efamily, false, false },
+	{ EAI_MEMORY, am_emem, false, false },       { EAI_NONAME, am_enoname, false, false },
+	{ EAI_OVERFLOW, am_eoverflow, true, false }, { EAI_ADDRFAMILY, am_eaddrfamily, false, true },
+	{ EAI_NODATA, am_enodata, false, true },     { EAI_SERVICE, am_eservice, false, true },
+	{ EAI_SOCKTYPE, am_esocktype, false, true }, { EAI_SYSTEM, am_esystem, false, true },
 };
 
 static Term fail_resolve(struct nif_env *env, int error, bool of_names)
@@ -127,8 +128,10 @@ static Term put_addresses(struct heap *h, const struct addrinfo *from)
 	for (; from != NULL; from = from->ai_next) {
 		union sock_address a = { 0 };
 		socklen_t n = from->ai_addrlen < sizeof(a) ? from->ai_addrlen : sizeof(a);
-		Term pairs[8] = { am_family, sock_domain_put(from->ai_family), am_type, sock_type_put(from->ai_socktype),
-				  am_protocol, term_from_small(from->ai_protocol), am_addr };
+		Term pairs[8] = { am_family,   sock_domain_put(from->ai_family),
+				  am_type,     sock_type_put(from->ai_socktype),
+				  am_protocol, term_from_small(from->ai_protocol),
+				  am_addr };
 
 		memcpy(&a, from->ai_addr, n);
 		pairs[7] = sock_address_put(h, &a, n);
@@ -200,10 +203,13 @@ static Term put_interface(struct heap *h, const struct ifaddrs *i)
 	Term pairs[10] = { am_name, put_text(h, i->ifa_name), am_flags, put_flags(h, i->ifa_flags) };
 	size_t n = 2;
 	bool is_point = i->ifa_flags & IFF_POINTOPOINT;
-	const struct { Term key; const struct sockaddr *address; } addresses[] = {
-		{ am_addr, i->ifa_addr }, { am_netmask, i->ifa_netmask },
+	const struct { Term key; const struct sockaddr *address;
+	} addresses[] = {
+		{ am_addr, i->ifa_addr },
+		{ am_netmask, i->ifa_netmask },
 		{ am_dstaddr, is_point ? i->ifa_dstaddr : NULL },
-		{ am_broadaddr, !(is_point && i->ifa_dstaddr != NULL) && (i->ifa_flags & IFF_BROADCAST) ? i->ifa_broadaddr : NULL },
+		{ am_broadaddr,
+		  !(is_point && i->ifa_dstaddr != NULL) && (i->ifa_flags & IFF_BROADCAST) ? i->ifa_broadaddr : NULL },
 	};
 
 	for (size_t k = 0; k < COUNT_OF(addresses); k++) {
@@ -272,7 +278,8 @@ static Term interface_names(struct nif_env *env, int argc, const Term *argv)
 	while (found[n].if_index != 0 && found[n].if_name != NULL)
 		n++;
 	while (n-- > 0)
-		list = heap_cons(h, heap_tuple(h, term_from_small(found[n].if_index), put_text(h, found[n].if_name)), list);
+		list = heap_cons(h, heap_tuple(h, term_from_small(found[n].if_index), put_text(h, found[n].if_name)),
+				 list);
 	if_freenameindex(found);
 	return sock_ok(env, list);
 }
@@ -295,7 +302,8 @@ static Term service_by_name(struct nif_env *env, int argc, const Term *argv)
 	const char *protocol;
 
 	(void)argc;
-	if (enif_get_string(env, argv[0], name, sizeof(name), NIF_LATIN1) <= 0 || !get_protocol(env, argv[1], of, sizeof(of), &protocol) ||
+	if (enif_get_string(env, argv[0], name, sizeof(name), NIF_LATIN1) <= 0 ||
+	    !get_protocol(env, argv[1], of, sizeof(of), &protocol) ||
 	    getservbyname_r(name, protocol, &entry, spare, sizeof(spare), &found) != 0 || found == NULL)
 		return sock_errno(env, EINVAL);
 	return sock_ok(env, term_from_small(ntohs((uint16_t)entry.s_port)));
@@ -310,7 +318,8 @@ static Term service_by_port(struct nif_env *env, int argc, const Term *argv)
 
 	(void)argc;
 	if (!enif_get_uint(env, argv[0], &port) || !get_protocol(env, argv[1], of, sizeof(of), &protocol) ||
-	    getservbyport_r(htons((uint16_t)port), protocol, &entry, spare, sizeof(spare), &found) != 0 || found == NULL)
+	    getservbyport_r(htons((uint16_t)port), protocol, &entry, spare, sizeof(spare), &found) != 0 ||
+	    found == NULL)
 		return sock_errno(env, EINVAL);
 	return sock_ok(env, put_text(env->heap, entry.s_name));
 }
@@ -324,15 +333,21 @@ static Term not_here(struct nif_env *env, int argc, const Term *argv)
 }
 
 static struct nif_entry_function functions[] = {
-	{ "nif_info", 0, info, 0 }, { "nif_command", 1, command, 0 },
+	{ "nif_info", 0, info, 0 },
+	{ "nif_command", 1, command, 0 },
 	{ "nif_gethostname", 0, host_name, 0 },
-	{ "nif_getnameinfo", 2, name_info, NIF_DIRTY_IO }, { "nif_getaddrinfo", 3, address_info, NIF_DIRTY_IO },
+	{ "nif_getnameinfo", 2, name_info, NIF_DIRTY_IO },
+	{ "nif_getaddrinfo", 3, address_info, NIF_DIRTY_IO },
 	{ "nif_getifaddrs", 1, interface_addresses, NIF_DIRTY_IO },
-	{ "nif_get_adapters_addresses", 1, not_here, 0 }, { "nif_get_if_entry", 1, not_here, 0 },
-	{ "nif_get_interface_info", 1, not_here, 0 }, { "nif_get_ip_address_table", 1, not_here, 0 },
-	{ "nif_if_name2index", 1, name_to_index, 0 }, { "nif_if_index2name", 1, index_to_name, 0 },
+	{ "nif_get_adapters_addresses", 1, not_here, 0 },
+	{ "nif_get_if_entry", 1, not_here, 0 },
+	{ "nif_get_interface_info", 1, not_here, 0 },
+	{ "nif_get_ip_address_table", 1, not_here, 0 },
+	{ "nif_if_name2index", 1, name_to_index, 0 },
+	{ "nif_if_index2name", 1, index_to_name, 0 },
 	{ "nif_if_names", 0, interface_names, 0 },
-	{ "nif_getservbyname", 2, service_by_name, NIF_DIRTY_IO }, { "nif_getservbyport", 2, service_by_port, NIF_DIRTY_IO },
+	{ "nif_getservbyname", 2, service_by_name, NIF_DIRTY_IO },
+	{ "nif_getservbyport", 2, service_by_port, NIF_DIRTY_IO },
 };
 
 const struct nif_entry socket_prim_net = {

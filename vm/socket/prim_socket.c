@@ -26,9 +26,11 @@ static Term put_global_info(struct heap *h)
 {
 	const struct sock_setting *s = sock_settings();
 
-	return map_from_pairs(h, (Term[]){ am_debug, sock_bool(s->debug), am_socket_debug, sock_bool(s->socket_debug),
-					   am_use_registry, sock_bool(s->use_registry), am_iow, sock_bool(s->iow), am_counters,
-					   sock_put_totals(h), am_iov_max, term_from_small(IOV_MAX) }, 6);
+	return map_from_pairs(h,
+			      (Term[]){ am_debug, sock_bool(s->debug), am_socket_debug, sock_bool(s->socket_debug),
+					am_use_registry, sock_bool(s->use_registry), am_iow, sock_bool(s->iow),
+					am_counters, sock_put_totals(h), am_iov_max, term_from_small(IOV_MAX) },
+			      6);
 }
 
 static Term put_states(struct heap *h, unsigned state)
@@ -72,10 +74,16 @@ static Term put_kind(struct heap *h, const struct sock *s)
 static Term put_info(struct heap *h, const struct sock *s)
 {
 	Term pairs[] = {
-		am_domain, sock_domain_put(s->domain), am_type, sock_type_put(s->type), am_protocol, term_from_small(s->protocol),
-		am_owner, s->owner.pid != TERM_NONE ? s->owner.pid : am_undefined, am_rstates, put_states(h, s->state[SOCK_READ]),
-		am_wstates, put_states(h, s->state[SOCK_WRITE]), am_ctype, put_kind(h, s), am_counters, put_counters(h, s),
-		am_num_readers, sock_count_waiters(s, SOCK_READERS), am_num_writers, sock_count_waiters(s, SOCK_WRITERS),
+		am_domain,        sock_domain_put(s->domain),
+		am_type,          sock_type_put(s->type),
+		am_protocol,      term_from_small(s->protocol),
+		am_owner,         s->owner.pid != TERM_NONE ? s->owner.pid : am_undefined,
+		am_rstates,       put_states(h, s->state[SOCK_READ]),
+		am_wstates,       put_states(h, s->state[SOCK_WRITE]),
+		am_ctype,         put_kind(h, s),
+		am_counters,      put_counters(h, s),
+		am_num_readers,   sock_count_waiters(s, SOCK_READERS),
+		am_num_writers,   sock_count_waiters(s, SOCK_WRITERS),
 		am_num_acceptors, sock_count_waiters(s, SOCK_ACCEPTORS),
 	};
 
@@ -280,7 +288,8 @@ static Term open_new(struct nif_env *env, int argc, const Term *argv)
 /* What a descriptor is that is given; what the kernel does not say, the options do. Fails: its name. */
 static Term ask_fd(struct nif_env *env, int fd, Term options, int *domain, int *type, int *protocol)
 {
-	Term d = sock_map_get(options, am_domain), t = sock_map_get(options, am_type), p = sock_map_get(options, am_protocol);
+	Term d = sock_map_get(options, am_domain), t = sock_map_get(options, am_type),
+	     p = sock_map_get(options, am_protocol);
 
 	if (!get_number(fd, SO_DOMAIN, domain) && (d == TERM_NONE || sock_domain_read(d, domain) == SOCK_NO_NAME))
 		return am_domain;
@@ -426,7 +435,10 @@ static Term peername(struct nif_env *env, int argc, const Term *argv)
 static Term shut(struct nif_env *env, int argc, const Term *argv)
 {
 	struct sock *s = sock_from_term(env, argv[0]);
-	int how = argv[1] == am_read ? SHUT_RD : argv[1] == am_write ? SHUT_WR : argv[1] == am_read_write ? SHUT_RDWR : -1;
+	int how = argv[1] == am_read         ? SHUT_RD
+		  : argv[1] == am_write      ? SHUT_WR
+		  : argv[1] == am_read_write ? SHUT_RDWR
+					     : -1;
 	Term answer;
 
 	(void)argc;

@@ -46,18 +46,19 @@ static const struct name packet_types[] = {
 	{ PACKET_OTHERHOST, am_otherhost }, { PACKET_OUTGOING, am_outgoing }, { PACKET_LOOPBACK, am_loopback },
 };
 static const struct name hardware[] = {
-	{ ARPHRD_NETROM, am_netrom }, { ARPHRD_ETHER, am_ether }, { ARPHRD_EETHER, am_eether }, { ARPHRD_AX25, am_ax25 },
-	{ ARPHRD_PRONET, am_pronet }, { ARPHRD_CHAOS, am_chaos }, { ARPHRD_IEEE802, am_ieee802 },
-	{ ARPHRD_ARCNET, am_arcnet }, { ARPHRD_APPLETLK, am_appletlk }, { ARPHRD_DLCI, am_dlci }, { ARPHRD_ATM, am_atm },
-	{ ARPHRD_METRICOM, am_metricom }, { ARPHRD_IEEE1394, am_ieee1394 }, { ARPHRD_EUI64, am_eui64 },
-	{ ARPHRD_INFINIBAND, am_infiniband }, { ARPHRD_TUNNEL, am_tunnel }, { ARPHRD_TUNNEL6, am_tunnel6 },
-	{ ARPHRD_LOOPBACK, am_loopback }, { ARPHRD_LOCALTLK, am_localtlk }, { ARPHRD_NONE, am_none }, { ARPHRD_VOID, am_void },
+	{ ARPHRD_NETROM, am_netrom },     { ARPHRD_ETHER, am_ether },     { ARPHRD_EETHER, am_eether },
+	{ ARPHRD_AX25, am_ax25 },         { ARPHRD_PRONET, am_pronet },   { ARPHRD_CHAOS, am_chaos },
+	{ ARPHRD_IEEE802, am_ieee802 },   { ARPHRD_ARCNET, am_arcnet },   { ARPHRD_APPLETLK, am_appletlk },
+	{ ARPHRD_DLCI, am_dlci },         { ARPHRD_ATM, am_atm },         { ARPHRD_METRICOM, am_metricom },
+	{ ARPHRD_IEEE1394, am_ieee1394 }, { ARPHRD_EUI64, am_eui64 },     { ARPHRD_INFINIBAND, am_infiniband },
+	{ ARPHRD_TUNNEL, am_tunnel },     { ARPHRD_TUNNEL6, am_tunnel6 }, { ARPHRD_LOOPBACK, am_loopback },
+	{ ARPHRD_LOCALTLK, am_localtlk }, { ARPHRD_NONE, am_none },       { ARPHRD_VOID, am_void },
 };
 /* Those that an ioctl names. */
 static const struct name hardware_families[] = {
-	{ ARPHRD_NETROM, am_netrom }, { ARPHRD_ETHER, am_ether }, { ARPHRD_IEEE802, am_ieee802 }, { ARPHRD_DLCI, am_dlci },
-	{ ARPHRD_FRAD, am_frelay }, { ARPHRD_IEEE1394, am_ieee1394 }, { ARPHRD_LOOPBACK, am_loopback },
-	{ ARPHRD_NONE, am_none },
+	{ ARPHRD_NETROM, am_netrom },     { ARPHRD_ETHER, am_ether }, { ARPHRD_IEEE802, am_ieee802 },
+	{ ARPHRD_DLCI, am_dlci },         { ARPHRD_FRAD, am_frelay }, { ARPHRD_IEEE1394, am_ieee1394 },
+	{ ARPHRD_LOOPBACK, am_loopback }, { ARPHRD_NONE, am_none },
 };
 
 enum sock_named sock_domain_read(Term t, int *domain)
@@ -187,7 +188,8 @@ static bool read_in6(Term map, struct sockaddr_in6 *a, socklen_t *n)
 
 	*n = sizeof(*a);
 	a->sin6_family = AF_INET6;
-	if (!enif_get_int(NULL, get(map, am_port), &port) || !enif_get_uint(NULL, get(map, am_flowinfo), &a->sin6_flowinfo) ||
+	if (!enif_get_int(NULL, get(map, am_port), &port) ||
+	    !enif_get_uint(NULL, get(map, am_flowinfo), &a->sin6_flowinfo) ||
 	    !enif_get_uint(NULL, get(map, am_scope_id), &a->sin6_scope_id))
 		return false;
 	a->sin6_port = htons((uint16_t)port);

@@ -146,12 +146,12 @@ static Term put_origin(uint8_t origin)
 
 struct code { uint8_t number; Term name; };
 static const struct code unreachable[] = {
-	{ 0, am_net_unreach }, { 1, am_host_unreach }, { 3, am_port_unreach }, { 4, am_frag_needed }, { 6, am_net_unknown },
-	{ 7, am_host_unknown },
+	{ 0, am_net_unreach }, { 1, am_host_unreach }, { 3, am_port_unreach },
+	{ 4, am_frag_needed }, { 6, am_net_unknown },  { 7, am_host_unknown },
 };
 static const struct code unreachable6[] = {
-	{ 0, am_noroute }, { 1, am_adm_prohibited }, { 2, am_not_neighbour }, { 3, am_addr_unreach }, { 4, am_port_unreach },
-	{ 5, am_policy_fail }, { 6, am_reject_route },
+	{ 0, am_noroute },      { 1, am_adm_prohibited }, { 2, am_not_neighbour }, { 3, am_addr_unreach },
+	{ 4, am_port_unreach }, { 5, am_policy_fail },    { 6, am_reject_route },
 };
 
 static Term code_name(const struct code *codes, size_t n, uint8_t code)
@@ -191,10 +191,11 @@ static Term put_error(struct heap *h, const uint8_t *at, size_t n)
 
 	put_error_type(&e, &type, &code);
 	offender = n > sizeof(e) ? put_address(h, at + sizeof(e), n - sizeof(e)) : TERM_NONE;
-	return map_from_pairs(h, (Term[]){ am_error, posix_error_atom((int)e.ee_errno), am_origin,
-					   put_origin(e.ee_origin), am_type, type,
-					   am_code, code, am_info, term_from_small(e.ee_info), am_data,
-					   term_from_small(e.ee_data), am_offender, offender }, offender != TERM_NONE ? 7 : 6);
+	return map_from_pairs(h,
+			      (Term[]){ am_error, posix_error_atom((int)e.ee_errno), am_origin, put_origin(e.ee_origin),
+					am_type, type, am_code, code, am_info, term_from_small(e.ee_info), am_data,
+					term_from_small(e.ee_data), am_offender, offender },
+			      offender != TERM_NONE ? 7 : 6);
 }
 
 /* ---- values that go. Fails: -1; returns the bytes. */
@@ -223,7 +224,8 @@ static int read_tos(Term t, void *to)
 
 static int read_time(Term t, void *to)
 {
-	Term sec = term_is_map(t) ? map_get(t, am_sec) : TERM_NONE, usec = sec != TERM_NONE ? map_get(t, am_usec) : TERM_NONE;
+	Term sec = term_is_map(t) ? map_get(t, am_sec) : TERM_NONE,
+	     usec = sec != TERM_NONE ? map_get(t, am_usec) : TERM_NONE;
 	struct timeval time;
 	long s, us;
 
@@ -278,8 +280,9 @@ static Term put_message(struct heap *h, const struct cmsghdr *c, size_t bytes)
 
 	Term level = c->cmsg_level == SOL_SOCKET ? (Term)am_socket : term_from_small(c->cmsg_level);
 
-	return map_from_pairs(h, (Term[]){ am_level, level, am_type, k != NULL ? k->name : term_from_small(c->cmsg_type),
-					   am_data, binary_put(h, CMSG_DATA(c), bytes), am_value, value },
+	return map_from_pairs(h,
+			      (Term[]){ am_level, level, am_type, k != NULL ? k->name : term_from_small(c->cmsg_type),
+					am_data, binary_put(h, CMSG_DATA(c), bytes), am_value, value },
 			      value != TERM_NONE ? 4 : 3);
 }
 
@@ -377,7 +380,8 @@ static size_t read_message(Term m, uint8_t *at, size_t room)
 	} else if (!enif_get_int(NULL, type, &type_number)) {
 		return 0;
 	}
-	return value != TERM_NONE ? read_value(value, k, at, room) : read_data(data, level_number, type_number, at, room);
+	return value != TERM_NONE ? read_value(value, k, at, room)
+				  : read_data(data, level_number, type_number, at, room);
 }
 
 bool sock_control_read(Term list, uint8_t *buffer, size_t room, size_t *used)

@@ -47,17 +47,38 @@ enum { REQUESTS = sizeof(requests) / sizeof(requests[0]) };
 enum { IFF_LOWER_UP_BIT = 1 << 16, IFF_DORMANT_BIT = 1 << 17, IFF_ECHO_BIT = 1 << 18 };
 
 const struct sock_interface_flag sock_interface_flags[] = {
-	{ am_up, IFF_UP, true }, { am_broadcast, IFF_BROADCAST, true }, { am_debug, IFF_DEBUG, true },
-	{ am_loopback, IFF_LOOPBACK, true }, { am_pointopoint, IFF_POINTOPOINT, true },
+	{ am_up, IFF_UP, true },
+	{ am_broadcast, IFF_BROADCAST, true },
+	{ am_debug, IFF_DEBUG, true },
+	{ am_loopback, IFF_LOOPBACK, true },
+	{ am_pointopoint, IFF_POINTOPOINT, true },
 	{ am_notrailers, IFF_NOTRAILERS, true },
-	{ am_knowsepoch, 0, false }, { am_running, IFF_RUNNING, true }, { am_noarp, IFF_NOARP, true },
-	{ am_promisc, IFF_PROMISC, true }, { am_allmulti, IFF_ALLMULTI, false }, { am_master, IFF_MASTER, true },
-	{ am_oactive, 0, false }, { am_slave, IFF_SLAVE, true }, { am_simplex, 0, false },
-	{ am_multicast, IFF_MULTICAST, true }, { am_link0, 0, false }, { am_link1, 0, false }, { am_link2, 0, false },
-	{ am_portsel, IFF_PORTSEL, true }, { am_automedia, IFF_AUTOMEDIA, true }, { am_dynamic, IFF_DYNAMIC, true },
-	{ am_lower_up, IFF_LOWER_UP_BIT, false }, { am_dormant, IFF_DORMANT_BIT, false }, { am_echo, IFF_ECHO_BIT, false },
-	{ am_monitor, 0, false }, { am_nogroup, 0, false }, { am_cantconfig, 0, false }, { am_ppromisc, 0, false },
-	{ am_staticarp, 0, false }, { am_renaming, 0, false }, { am_dying, 0, false },
+	{ am_knowsepoch, 0, false },
+	{ am_running, IFF_RUNNING, true },
+	{ am_noarp, IFF_NOARP, true },
+	{ am_promisc, IFF_PROMISC, true },
+	{ am_allmulti, IFF_ALLMULTI, false },
+	{ am_master, IFF_MASTER, true },
+	{ am_oactive, 0, false },
+	{ am_slave, IFF_SLAVE, true },
+	{ am_simplex, 0, false },
+	{ am_multicast, IFF_MULTICAST, true },
+	{ am_link0, 0, false },
+	{ am_link1, 0, false },
+	{ am_link2, 0, false },
+	{ am_portsel, IFF_PORTSEL, true },
+	{ am_automedia, IFF_AUTOMEDIA, true },
+	{ am_dynamic, IFF_DYNAMIC, true },
+	{ am_lower_up, IFF_LOWER_UP_BIT, false },
+	{ am_dormant, IFF_DORMANT_BIT, false },
+	{ am_echo, IFF_ECHO_BIT, false },
+	{ am_monitor, 0, false },
+	{ am_nogroup, 0, false },
+	{ am_cantconfig, 0, false },
+	{ am_ppromisc, 0, false },
+	{ am_staticarp, 0, false },
+	{ am_renaming, 0, false },
+	{ am_dying, 0, false },
 };
 const size_t sock_interface_flag_count = sizeof(sock_interface_flags) / sizeof(sock_interface_flags[0]);
 
@@ -107,9 +128,11 @@ static Term put_flags(struct heap *h, short flags)
 
 static Term put_map(struct heap *h, const struct ifmap *m)
 {
-	return map_from_pairs(h, (Term[]){ am_mem_start, heap_uint(h, m->mem_start), am_mem_end, heap_uint(h, m->mem_end),
-					   am_base_addr, term_from_small(m->base_addr), am_irq, term_from_small(m->irq), am_dma,
-					   term_from_small(m->dma), am_port, term_from_small(m->port) }, 6);
+	return map_from_pairs(h,
+			      (Term[]){ am_mem_start, heap_uint(h, m->mem_start), am_mem_end, heap_uint(h, m->mem_end),
+					am_base_addr, term_from_small(m->base_addr), am_irq, term_from_small(m->irq),
+					am_dma, term_from_small(m->dma), am_port, term_from_small(m->port) },
+			      6);
 }
 
 static Term put_part(struct heap *h, const struct ifreq *r, enum part part)
@@ -155,7 +178,8 @@ static Term get_conf(struct nif_env *env, int fd)
 	}
 	for (size_t i = (size_t)c.ifc_len / sizeof(struct ifreq); i-- > 0;) {
 		const struct ifreq *r = &c.ifc_req[i];
-		Term pairs[] = { am_name, put_name(env->heap, r->ifr_name), am_addr, put_part(env->heap, r, PART_ADDRESS) };
+		Term pairs[] = { am_name, put_name(env->heap, r->ifr_name), am_addr,
+				 put_part(env->heap, r, PART_ADDRESS) };
 
 		list = heap_cons(env->heap, map_from_pairs(env->heap, pairs, 2), list);
 	}

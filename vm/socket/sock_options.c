@@ -83,8 +83,8 @@ SETTER(linger)
 
 	if (value == am_abort)
 		return SET(l);
-	if (on == TERM_NONE || seconds == TERM_NONE || !sock_get_bool(on, &b) || !enif_get_int(env, seconds, &l.l_linger) ||
-	    l.l_linger < 0)
+	if (on == TERM_NONE || seconds == TERM_NONE || !sock_get_bool(on, &b) ||
+	    !enif_get_int(env, seconds, &l.l_linger) || l.l_linger < 0)
 		return BAD_VALUE;
 	l.l_onoff = b;
 	return SET(l);
@@ -136,8 +136,9 @@ SETTER(source)
 	Term source = sock_map_get(value, am_sourceaddr);
 	struct ip_mreq_source m;
 
-	if (group == TERM_NONE || interface == TERM_NONE || source == TERM_NONE || !sock_in_read(group, &m.imr_multiaddr) ||
-	    !sock_in_read(interface, &m.imr_interface) || !sock_in_read(source, &m.imr_sourceaddr))
+	if (group == TERM_NONE || interface == TERM_NONE || source == TERM_NONE ||
+	    !sock_in_read(group, &m.imr_multiaddr) || !sock_in_read(interface, &m.imr_interface) ||
+	    !sock_in_read(source, &m.imr_sourceaddr))
 		return BAD_VALUE;
 	return SET(m);
 }
@@ -412,7 +413,8 @@ Term sock_put_options(struct nif_env *env)
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct option *o = &options[i];
 
-		list = heap_cons(h, number_of(o) < 0 ? o->name : heap_tuple(h, o->name, term_from_small(number_of(o))), list);
+		list = heap_cons(h, number_of(o) < 0 ? o->name : heap_tuple(h, o->name, term_from_small(number_of(o))),
+				 list);
 		if (i + 1 < OPTIONS && options[i + 1].level == o->level)
 			continue;
 		levels = heap_cons(h, put_level(h, o->level, list), levels);
@@ -658,8 +660,8 @@ static Term get_native(struct nif_env *env, struct sock *s, int level, int numbe
 	return getsockopt(s->fd, level, number, NULL, NULL) != 0 ? sock_errno(env, errno) : am_ok;
 }
 
-/* ---- nif_setopt(Socket, Level, Number, Value, IsNative), nif_getopt(Socket, Level, Number[, Spec])
- * Since OTP 29 nif_getopt(Socket, Level, Number, native, Spec); what an association is asked for with a value is not had here. */
+/* ---- nif_setopt(Socket, Level, Number, Value, IsNative), nif_getopt(Socket, Level, Number[, Spec]) Since OTP 29
+ * nif_getopt(Socket, Level, Number, native, Spec); what an association is asked for with a value is not had here. */
 
 static Term set_option(struct nif_env *env, struct sock *s, int level, int number, Term value)
 {
@@ -748,7 +750,8 @@ Term sock_setopt(struct nif_env *env, int argc, const Term *argv)
 	if (!sock_is_open(s, SOCK_WRITE))
 		answer = sock_error(env, am_closed);
 	else
-		answer = is_native ? set_native(env, s, level, number, argv[3]) : set_option(env, s, level, number, argv[3]);
+		answer = is_native ? set_native(env, s, level, number, argv[3])
+				   : set_option(env, s, level, number, argv[3]);
 	lock_release(&s->locks[SOCK_WRITE]);
 	return answer;
 }
@@ -771,7 +774,8 @@ Term sock_getopt(struct nif_env *env, int argc, const Term *argv)
 	if (!sock_is_open(s, SOCK_READ))
 		answer = sock_error(env, am_closed);
 	else
-		answer = argc > 3 ? get_native(env, s, level, number, argv[argc - 1]) : get_option(env, s, level, number);
+		answer = argc > 3 ? get_native(env, s, level, number, argv[argc - 1])
+				  : get_option(env, s, level, number);
 	lock_release(&s->locks[SOCK_READ]);
 	return answer;
 }

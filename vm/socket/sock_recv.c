@@ -138,7 +138,8 @@ static Term read_full(struct nif_env *env, struct sock *s, struct incoming *in, 
 	return heap_tuple(env->heap, am_more, take_buffer(env, in, n));
 }
 
-/* ---- what came for who wants more. Since OTP 27 it stays with the socket until there is enough, or somebody takes what there is. */
+/* ---- what came for who wants more. Since OTP 27 it stays with the socket until there is enough, or somebody takes
+ * what there is. */
 
 static void keep_bytes(struct sock *s, const uint8_t *bytes, size_t n)
 {
@@ -336,8 +337,8 @@ static Term put_message(struct nif_env *env, struct msghdr *m, struct incoming *
 {
 	struct heap *h = env->heap;
 	size_t bytes = (size_t)n < in->room ? (size_t)n : in->room;
-	Term pairs[8] = { am_iov, heap_cons(h, take_buffer(env, in, bytes), NIL), am_ctrl, sock_control_put(h, m), am_flags,
-			  sock_message_flags_put(h, m->msg_flags), am_addr, NIL };
+	Term pairs[8] = { am_iov,   heap_cons(h, take_buffer(env, in, bytes), NIL), am_ctrl, sock_control_put(h, m),
+			  am_flags, sock_message_flags_put(h, m->msg_flags),        am_addr, NIL };
 
 	if (m->msg_namelen == 0)
 		return map_from_pairs(h, pairs, 3);

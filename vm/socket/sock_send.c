@@ -220,7 +220,8 @@ static Term read_message(struct nif_env *env, struct sock *s, Term message, Term
 	if (wrong != TERM_NONE || control == TERM_NONE)
 		return wrong;
 	o->control = mem_try_alloc(s->control_out_bytes);
-	if (o->control == NULL || !sock_control_read(control, o->control, s->control_out_bytes, &o->header.msg_controllen))
+	if (o->control == NULL ||
+	    !sock_control_read(control, o->control, s->control_out_bytes, &o->header.msg_controllen))
 		return am_ctrl;
 	o->header.msg_control = o->control;
 	return TERM_NONE;
@@ -238,7 +239,8 @@ static Term send_message(struct nif_env *env, struct sock *s, const Term *argv, 
 		answer = sock_invalid(env, wrong);
 	} else {
 		sock_count(s, SOCK_COUNT_write_tries, 1);
-		answer = sock_sent(env, s, sendmsg(s->fd, &o.header, flags | MSG_NOSIGNAL), o.bytes, o.has_more, argv[3]);
+		answer = sock_sent(env, s, sendmsg(s->fd, &o.header, flags | MSG_NOSIGNAL), o.bytes, o.has_more,
+				   argv[3]);
 	}
 	mem_free(o.control);
 	return answer;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The atom table: entries in fixed segments, so that readers need no lock; a chained hash table for look-ups, under the lock.
+/* The atom table: entries in fixed segments, so that readers need no lock; a chained hash table for look-ups, under the
+ * lock.
  * Invariant: entry i is complete before `count` passes i. */
 #include "term/atom.h"
 
@@ -34,7 +35,8 @@ static struct {
 	struct atom *segments[SEGMENTS];
 } atoms;
 
-/* What this thread looked up lately, by hash (index + 1): most names come again, and a look at the table writes the lock's word. */
+/* What this thread looked up lately, by hash (index + 1): most names come again, and a look at the table writes the
+ * lock's word. */
 enum { RECENT = 512 };
 static _Thread_local uint32_t recent[RECENT];
 
@@ -50,15 +52,19 @@ static int count_chars(const unsigned char *s, size_t n)
 
 	for (size_t i = 0; i < n; chars++) {
 		unsigned c = s[i];
-		size_t more = c < 0x80 ? 0 : c >= 0xc2 && c < 0xe0 ? 1 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xf0 && c < 0xf5 ? 3 : 9;
+		size_t more = c < 0x80                ? 0
+			      : c >= 0xc2 && c < 0xe0 ? 1
+			      : c >= 0xe0 && c < 0xf0 ? 2
+			      : c >= 0xf0 && c < 0xf5 ? 3
+						      : 9;
 
 		if (more > n - i - 1)
 			return -1;
 		for (size_t k = 1; k <= more; k++)
 			if ((s[i + k] & 0xc0) != 0x80)
 				return -1;
-		if ((c == 0xe0 && s[i + 1] < 0xa0) || (c == 0xed && s[i + 1] >= 0xa0) || (c == 0xf0 && s[i + 1] < 0x90) ||
-		    (c == 0xf4 && s[i + 1] >= 0x90))
+		if ((c == 0xe0 && s[i + 1] < 0xa0) || (c == 0xed && s[i + 1] >= 0xa0) ||
+		    (c == 0xf0 && s[i + 1] < 0x90) || (c == 0xf4 && s[i + 1] >= 0x90))
 			return -1;
 		i += more + 1;
 	}
@@ -304,7 +310,8 @@ uint32_t atom_hash(Term atom)
 
 size_t atom_memory_bytes(void)
 {
-	return atomic_load_explicit(&atoms.text_bytes, memory_order_relaxed) + atom_count() * (sizeof(struct atom) + sizeof(uint32_t));
+	return atomic_load_explicit(&atoms.text_bytes, memory_order_relaxed) +
+	       atom_count() * (sizeof(struct atom) + sizeof(uint32_t));
 }
 
 void atom_set_limit(uint32_t limit)

@@ -44,7 +44,8 @@ const char *atom_text(Term atom, size_t *n);
 bool atom_latin1_size(Term atom, size_t *n);
 /* Order of two atoms by their characters: <0, 0, >0. */
 int atom_compare(Term a, Term b);
-/* The hash that phash2 and erlang's own hash tables give the atom's name (OTP's hashpjw over its Latin-1 or UTF-8 form). */
+/* The hash that phash2 and erlang's own hash tables give the atom's name (OTP's hashpjw over its Latin-1 or UTF-8
+ * form). */
 uint32_t atom_hash(Term atom);
 uint32_t atom_count(void);
 /* How many there may be, ATOM_TABLE_MAX at most. */

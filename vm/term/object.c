@@ -4,5 +4,8 @@
 
 #include "base/log.h"
 
-const uint8_t object_first_terms[16] = { [SUB_TUPLE] = 1, [SUB_RECORD] = 1, [SUB_FUN] = FUN_FIRST_TERM, [SUB_SUBBIN] = SUBBIN_TERM,
+const uint8_t object_first_terms[16] = { [SUB_TUPLE] = 1,
+					 [SUB_RECORD] = 1,
+					 [SUB_FUN] = FUN_FIRST_TERM,
+					 [SUB_SUBBIN] = SUBBIN_TERM,
 					 [SUB_MATCH] = MATCH_TERM };

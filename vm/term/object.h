@@ -33,7 +33,8 @@ static inline struct object_shape object_shape(const Term *header)
 		return (struct object_shape){ words, first, words };
 	if (sub == SUB_MAP)
 		return object_map_shape(*header);
-	return first == 0 ? (struct object_shape){ words, words, words } : (struct object_shape){ words, first, first + 1 };
+	return first == 0 ? (struct object_shape){ words, words, words }
+			  : (struct object_shape){ words, first, first + 1 };
 }
 
 #endif

@@ -284,7 +284,9 @@ struct extern_id {
 	Term header;         /* HEADER(2 + words, SUB_XPID | SUB_XPORT | SUB_XREF) */
 	Term *next;          /* off-heap list of its heap */
 	struct node *node;   /* counted */
-	uint32_t ids[];      /* pid: number, serial; port: low, high half; ref: how many ids follow, 1..5, and these; 0 fills the last word */
+	/* pid: number, serial; port: low, high half; ref: how many ids follow, 1..5, and these; 0 fills the last
+	 * word */
+	uint32_t ids[];
 };
 static inline bool term_is_pid(Term t) { return term_is_local_pid(t) || term_has_sub(t, SUB_XPID); }
 static inline bool term_is_port(Term t) { return term_is_local_port(t) || term_has_sub(t, SUB_XPORT); }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of match specifications that act. Source: "Match Specifications in Erlang" of OTP 25's reference manual. */
+/* The functions of match specifications that act. Source: "Match Specifications in Erlang" of OTP 25's reference
+ * manual. */
 #include "trace/action.h"
 
 #include <stdio.h>

@@ -11,8 +11,8 @@ struct trace_outcome {
 	bool is_return_traced, is_exception_traced; /* the latter asks for returns as well */
 };
 
-/* arguments: a list, wherever it stands; the traced process p runs here, its heap is stored back. What it changes is the
- * session's. The message may point into the arguments. GC: none. */
+/* arguments: a list, wherever it stands; the traced process p runs here, its heap is stored back. What it changes is
+ * the session's. The message may point into the arguments. GC: none. */
 struct trace_outcome trace_run(Process *p, struct trace_session *session, struct match_program *program,
 			       Term arguments);
 /* The same for match_spec_test/3, where nobody calls; set_seq_token and set_tcw change nothing. */

@@ -20,7 +20,8 @@ static void visit_code(const struct module *m, void *arg)
 	for (uint32_t i = 0; c != NULL && i < c->function_count; i++) {
 		Inst *info = (Inst *)c->functions[i];
 
-		if (!trace_mfa_matches(change->mfa, func_info_module(info), func_info_function(info), func_info_arity(info)))
+		if (!trace_mfa_matches(change->mfa, func_info_module(info), func_info_function(info),
+				       func_info_arity(info)))
 			continue;
 		change->matched++;
 		if (change->on)

@@ -200,10 +200,12 @@ Term trace_put_place(Process *p, Term *at)
 	if (p->resume != NULL && exc_find_place(p, &place))
 		return tracer_put_mfa(at, place.module, place.function, SMALL(place.arity));
 	if (p->resume != NULL && p->trap_export != NULL)
-		return tracer_put_mfa(at, p->trap_export->module, p->trap_export->function, SMALL(p->trap_export->arity));
+		return tracer_put_mfa(at, p->trap_export->module, p->trap_export->function,
+				      SMALL(p->trap_export->arity));
 	/* one that yields goes on at the stub of a native that gives the result */
 	e = export_of_stub(p->i);
-	info = code_find_function(e != NULL && e->bif != NULL ? (const Inst *)*breakpoint_skip_frames(p->heap.stop) : p->i + 1);
+	info = code_find_function(e != NULL && e->bif != NULL ? (const Inst *)*breakpoint_skip_frames(p->heap.stop)
+							      : p->i + 1);
 	if (info == NULL)
 		return SMALL(0);
 	return tracer_put_mfa(at, func_info_module(info), func_info_function(info), SMALL(func_info_arity(info)));

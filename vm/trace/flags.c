@@ -272,10 +272,15 @@ static const struct spec_row {
 	Term name;
 	bool existing, born, processes, ports;
 } specs[] = {
-	{ am_all, true, true, true, true }, { am_processes, true, true, true, false }, { am_ports, true, true, false, true },
-	{ am_existing, true, false, true, true }, { am_existing_processes, true, false, true, false },
-	{ am_existing_ports, true, false, false, true }, { am_new, false, true, true, true },
-	{ am_new_processes, false, true, true, false }, { am_new_ports, false, true, false, true },
+	{ am_all, true, true, true, true },
+	{ am_processes, true, true, true, false },
+	{ am_ports, true, true, false, true },
+	{ am_existing, true, false, true, true },
+	{ am_existing_processes, true, false, true, false },
+	{ am_existing_ports, true, false, false, true },
+	{ am_new, false, true, true, true },
+	{ am_new_processes, false, true, true, false },
+	{ am_new_ports, false, true, false, true },
 };
 
 static const struct spec_row *find_spec(Term name)
@@ -385,8 +390,8 @@ static bool anybody_traces(void)
 	return any;
 }
 
-/* When a change, or another review, has begun since the looks, that looks again. A process that gets flags meanwhile, of
- * its parent or a match specification, switches tracing on when it finds it off, and is counted before. */
+/* When a change, or another review, has begun since the looks, that looks again. A process that gets flags meanwhile,
+ * of its parent or a match specification, switches tracing on when it finds it off, and is counted before. */
 void trace_review(void)
 {
 	uint64_t before;

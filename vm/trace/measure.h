@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call_time and call_memory: what functions take, by process and session. Of each a process runs one function at a time,
- * the one called last, until that returns; what it takes meanwhile counts there. */
+/* call_time and call_memory: what functions take, by process and session. Of each a process runs one function at a
+ * time, the one called last, until that returns; what it takes meanwhile counts there. */
 #ifndef VM_TRACE_MEASURE_H
 #define VM_TRACE_MEASURE_H
 

@@ -220,7 +220,8 @@ static void set_kinds(Inst *info, struct export *e, const struct pattern *q)
 
 bool trace_mfa_matches(const struct trace_mfa *mfa, Term module, Term function, unsigned arity)
 {
-	return (mfa->module == TERM_NONE || mfa->module == module) && (mfa->function == TERM_NONE || mfa->function == function) &&
+	return (mfa->module == TERM_NONE || mfa->module == module) &&
+	       (mfa->function == TERM_NONE || mfa->function == function) &&
 	       (mfa->arity < 0 || mfa->arity == (int64_t)arity);
 }
 
@@ -272,7 +273,9 @@ static void visit_code(struct code_instance *c, struct pattern *q)
 	for (uint32_t i = 0; i < c->function_count; i++) {
 		Inst *info = (Inst *)c->functions[i];
 
-		if (!trace_mfa_matches(&q->mfa, func_info_module(info), func_info_function(info), func_info_arity(info)) || is_native(info))
+		if (!trace_mfa_matches(&q->mfa, func_info_module(info), func_info_function(info),
+				       func_info_arity(info)) ||
+		    is_native(info))
 			continue;
 		if (!(q->kinds & TRACE_KIND_GLOBAL)) {
 			q->matched++;
@@ -519,7 +522,8 @@ static const Inst *find_code(const struct trace_mfa *mfa)
 	const struct code_instance *c = m != NULL ? atomic_load(&m->current) : NULL;
 
 	for (uint32_t i = 0; c != NULL && i < c->function_count; i++)
-		if (trace_mfa_matches(mfa, func_info_module(c->functions[i]), func_info_function(c->functions[i]), func_info_arity(c->functions[i])))
+		if (trace_mfa_matches(mfa, func_info_module(c->functions[i]), func_info_function(c->functions[i]),
+				      func_info_arity(c->functions[i])))
 			return c->functions[i];
 	return NULL;
 }
@@ -570,7 +574,10 @@ Term trace_spec(const struct match_program *m, struct heap *h)
 	for (uint32_t i = m->clause_count; i-- > 0;) {
 		const struct match_clause *c = &m->clauses[i];
 
-		list = heap_cons(h, heap_tuple(h, copy_to_heap(c->head, h), copy_to_heap(c->guards, h), copy_to_heap(c->body, h)), list);
+		list = heap_cons(
+			h,
+			heap_tuple(h, copy_to_heap(c->head, h), copy_to_heap(c->guards, h), copy_to_heap(c->body, h)),
+			list);
 	}
 	return list;
 }

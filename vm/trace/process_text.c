@@ -101,7 +101,8 @@ static size_t heap_words(const Process *p)
 {
 	const struct heap *h = &p->heap;
 
-	return (size_t)(h->end - h->start) + (size_t)(h->old_end - h->old_start) + h->fragment_words + process_message_words(p);
+	return (size_t)(h->end - h->start) + (size_t)(h->old_end - h->old_start) + h->fragment_words +
+	       process_message_words(p);
 }
 
 static void print_sizes(struct print_buffer *b, const Process *p)
@@ -130,7 +131,8 @@ static void print_origin(struct print_buffer *b, const Process *p)
 	print_text(b, "\n");
 }
 
-/* By OTP's names, for a process that runs: its priority, what it asked for, and that of its queue, which are one here. */
+/* By OTP's names, for a process that runs: its priority, what it asked for, and that of its queue, which are one
+ * here. */
 static void print_state(struct print_buffer *b, const Process *p)
 {
 	static const char *const names[PRIO_COUNT] = {
@@ -138,7 +140,8 @@ static void print_state(struct print_buffer *b, const Process *p)
 	};
 	const char *name = names[p->priority];
 
-	print_format(b, "Internal State: ACT_PRIO_%s | USR_PRIO_%s | PRQ_PRIO_%s | ACTIVE | RUNNING\n", name, name, name);
+	print_format(b, "Internal State: ACT_PRIO_%s | USR_PRIO_%s | PRQ_PRIO_%s | ACTIVE | RUNNING\n", name, name,
+		     name);
 }
 
 void process_text_print(struct print_buffer *b, const Process *p)

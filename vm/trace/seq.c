@@ -20,7 +20,10 @@ static const struct seq_row {
 	uint64_t bit;
 	uint32_t time;       /* flag of tracer_tell */
 } rows[] = {
-	{ am_send, SEQ_SEND, 0 }, { am_receive, SEQ_RECEIVE, 0 }, { am_print, SEQ_PRINT, 0 }, { am_timestamp, SEQ_TIMESTAMP, TRACE_TIMESTAMP },
+	{ am_send, SEQ_SEND, 0 },
+	{ am_receive, SEQ_RECEIVE, 0 },
+	{ am_print, SEQ_PRINT, 0 },
+	{ am_timestamp, SEQ_TIMESTAMP, TRACE_TIMESTAMP },
 	{ am_strict_monotonic_timestamp, SEQ_STRICT_MONOTONIC, TRACE_STRICT_MONOTONIC },
 	{ am_monotonic_timestamp, SEQ_MONOTONIC, TRACE_MONOTONIC },
 };
@@ -152,7 +155,8 @@ Term trace_seq_get(Process *p, Term item)
 	else if (item == am_label)
 		value = tuple_get(p->seq_token, SEQ_TOKEN_LABEL);
 	else
-		value = heap_tuple(&p->heap, tuple_get(p->seq_token, SEQ_TOKEN_PREVIOUS), tuple_get(p->seq_token, SEQ_TOKEN_SERIAL));
+		value = heap_tuple(&p->heap, tuple_get(p->seq_token, SEQ_TOKEN_PREVIOUS),
+				   tuple_get(p->seq_token, SEQ_TOKEN_SERIAL));
 	return heap_tuple(&p->heap, item, value);
 }
 

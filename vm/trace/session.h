@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trace sessions: who traces what, independently of each other. Each process and port has a `struct traced` of every
- * session that traces it, each function with a point a part of every session (trace/point.h). erlang:trace/3 and its kin
- * are of the default session, which is always there; the others belong to who holds a reference, and end with it, or
- * when they are told to. A session that is over tells nothing from then on. What stands of it in processes and ports is
- * dropped by erts_trace_cleaner, a process of OTP's library, and everything that stands somewhere counts it, so its
+ * session that traces it, each function with a point a part of every session (trace/point.h). erlang:trace/3 and its
+ * kin are of the default session, which is always there; the others belong to who holds a reference, and end with it,
+ * or when they are told to. A session that is over tells nothing from then on. What stands of it in processes and ports
+ * is dropped by erts_trace_cleaner, a process of OTP's library, and everything that stands somewhere counts it, so its
  * memory outlasts all of these.
  * Source: trace(3) of OTP 27. */
 #ifndef VM_TRACE_SESSION_H
@@ -72,8 +72,8 @@ Term trace_session_cleaner(void);
  * looked at, after a round of slices. Stops the world. */
 bool trace_session_clean(void);
 
-/* What `session` traces of p, made when it is missing. Flags are changed by p alone, by who holds it, or while the world
- * is stopped. */
+/* What `session` traces of p, made when it is missing. Flags are changed by p alone, by who holds it, or while the
+ * world is stopped. */
 struct traced *traced_get(Process *p, struct trace_session *session);
 /* No flags without a tracer, no tracer without flags. */
 void traced_set(Process *p, struct traced *t, uint32_t flags, Term tracer);

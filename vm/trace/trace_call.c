@@ -100,7 +100,8 @@ static void tell_call(const struct call *c, Term tracer, uint32_t flags, Term me
 {
 	const Inst *info = c->point->breakpoint.info;
 	Term words[4], third = flags & TRACE_ARITY ? SMALL(c->arity) : c->arguments;
-	Term parts[3] = { am_call, tracer_put_mfa(words, func_info_module(info), func_info_function(info), third), message };
+	Term parts[3] = { am_call, tracer_put_mfa(words, func_info_module(info), func_info_function(info), third),
+			  message };
 
 	tracer_tell(tracer, c->p->id, flags, am_trace, c->p->id, message == am_true ? 2 : 3, parts);
 }

@@ -22,7 +22,8 @@ bool tracer_is_alive(Term tracer, Term tracee)
 {
 	if (tracer_is_module(tracer))
 		return tracer_module_is_alive(tracer, tracee);
-	return term_is_local_pid(tracer) ? process_is_alive(tracer) : term_is_local_port(tracer) && port_is_open(tracer);
+	return term_is_local_pid(tracer) ? process_is_alive(tracer)
+					 : term_is_local_port(tracer) && port_is_open(tracer);
 }
 
 /* ---- times */
@@ -148,7 +149,8 @@ void tracer_check(Process *p, uint32_t flags)
 
 bool tracer_wants_call(Process *p, struct traced *t, Term tracer)
 {
-	enum tracer_answer answer = tracer_is_module(tracer) ? tracer_module_ask(tracer, am_call, p->id) : TRACER_TRACES;
+	enum tracer_answer answer = tracer_is_module(tracer) ? tracer_module_ask(tracer, am_call, p->id)
+							     : TRACER_TRACES;
 
 	if (answer == TRACER_IS_OVER && t != NULL && t->tracer == tracer)
 		forget_tracer(p, t);

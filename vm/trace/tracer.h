@@ -14,8 +14,8 @@ extern int64_t (*tracer_unique)(void), (*tracer_now_us)(void);
 /* trace(all, _, [cpu_timestamp]): the time of `timestamp` is that of the processor. */
 extern _Atomic bool tracer_takes_cpu_time;
 
-/* tracer: a local pid or port, or the number of {Module, State} (trace/tracer_module.h), which is asked. tracee: whom it
- * traces, or am_undefined. */
+/* tracer: a local pid or port, or the number of {Module, State} (trace/tracer_module.h), which is asked. tracee: whom
+ * it traces, or am_undefined. */
 bool tracer_is_alive(Term tracer, Term tracee);
 /* As Erlang code sees it: a pid or port, or {Module, State} on h. What is no tracer stays as it is. */
 Term tracer_put(struct heap *h, Term tracer);
@@ -23,13 +23,13 @@ Term tracer_put(struct heap *h, Term tracer);
  * am_trace becomes am_trace_ts. from: who causes it, for the order of messages; or TERM_NONE. Parts may stand anywhere.
  * Returns whether the tracer goes on: a module may say that it does not. GC: none. */
 bool tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsigned n, const Term *parts);
-/* Whom to tell of p's events, of what a session traces of it; NIL when there is nobody, or itself. A tracer that is gone
- * is forgotten; a module is not asked. */
+/* Whom to tell of p's events, of what a session traces of it; NIL when there is nobody, or itself. A tracer that is
+ * gone is forgotten; a module is not asked. */
 Term tracer_of(Process *p, struct traced *t);
 /* Forgets the tracers of p that are gone, of those with some of the flags; modules are asked. */
 void tracer_check(Process *p, uint32_t flags);
-/* Is there any point in looking at a call of p's? A module is asked, and forgotten when it has enough. t: what a session
- * traces of p, or NULL. */
+/* Is there any point in looking at a call of p's? A module is asked, and forgotten when it has enough. t: what a
+ * session traces of p, or NULL. */
 bool tracer_wants_call(Process *p, struct traced *t, Term tracer);
 /* {trace, Pid, Parts...} of p, to a session's tracer. */
 void tracer_tell_event(Process *p, struct traced *t, unsigned n, const Term *parts);

@@ -31,8 +31,9 @@ PROBE_COLD void probe_trace_seq(Term state, Term label, Term seq_info)
 /* ---- user_trace__n<number> */
 
 /* DO(0) .. DO(950): each number is written out, as it is part of a name. */
-#define TEN(DO, tens)                                                                                                                   \
-	DO(tens##0) DO(tens##1) DO(tens##2) DO(tens##3) DO(tens##4) DO(tens##5) DO(tens##6) DO(tens##7) DO(tens##8) DO(tens##9)
+#define TEN(DO, tens)                                                                                                  \
+	DO(tens##0)                                                                                                    \
+	DO(tens##1) DO(tens##2) DO(tens##3) DO(tens##4) DO(tens##5) DO(tens##6) DO(tens##7) DO(tens##8) DO(tens##9)
 #define FIFTY(DO, hundreds) TEN(DO, hundreds##0) TEN(DO, hundreds##1) TEN(DO, hundreds##2) TEN(DO, hundreds##3) TEN(DO, hundreds##4)
 #define HUNDRED(DO, hundreds)                                                                                                           \
 	FIFTY(DO, hundreds)                                                                                                             \

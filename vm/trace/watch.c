@@ -220,7 +220,8 @@ void watch_queue_changed(Process *p, Term id, uint32_t length)
 	if (l->long_queue == 0 || (!is_long && length > l->short_queue))
 		return;
 	before = atomic_load_explicit(&p->told_long, memory_order_relaxed);
-	if ((before == l->number) != is_long && atomic_compare_exchange_strong(&p->told_long, &before, is_long ? l->number : 0))
+	if ((before == l->number) != is_long &&
+	    atomic_compare_exchange_strong(&p->told_long, &before, is_long ? l->number : 0))
 		tell_limit_of(l, id, am_long_message_queue, term_from_bool(is_long));
 }
 
@@ -313,7 +314,8 @@ static void tell_scheduler(const struct watch_profile *f, unsigned id, Term stat
 	tell_profile(f, TERM_NONE, am_scheduler, 3, (Term[]){ SMALL(id), state, SMALL(active) });
 }
 
-/* Whoever profiles would keep himself busy with what it takes to hear of it: a scheduler is at work when it runs another. */
+/* Whoever profiles would keep himself busy with what it takes to hear of it: a scheduler is at work when it runs
+ * another. */
 static void note_work(const struct watch_profile *f)
 {
 	struct sched *s = sched_self();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The native functions of prim_tty: standard input and output, as a terminal where they are one. Source of what they are
- * given and answer: kernel's prim_tty.erl of OTP 27, and of OTP 29, where signals come by another way.
+/* The native functions of prim_tty: standard input and output, as a terminal where they are one. Source of what they
+ * are given and answer: kernel's prim_tty.erl of OTP 27, and of OTP 29, where signals come by another way.
  * Invariant: `wire` is the writing end of the pipe that signals go to, or -1: then no handler of ours is installed. */
 #include <ctype.h>
 #include <errno.h>
@@ -400,8 +400,8 @@ static void handle_stop(struct nif_env *env, void *object, int event, int is_dir
 		close(event);
 }
 
-/* ---- text. Both may block. They lend their scheduler, and are not for dirty ones: these may all be at work, or be blocked
- * (system_flag(multi_scheduling, block)), while somebody prints. */
+/* ---- text. Both may block. They lend their scheduler, and are not for dirty ones: these may all be at work, or be
+ * blocked (system_flag(multi_scheduling, block)), while somebody prints. */
 
 static Term read_input(struct nif_env *env, int argc, const Term *argv)
 {
@@ -543,7 +543,8 @@ static Term capability_number(struct nif_env *env, int argc, const Term *argv)
 	char name[NAME_BYTES];
 
 	(void)argc;
-	return get_text(env, argv[0], name, sizeof(name)) ? term_from_small(term_info_number(name)) : enif_make_badarg(env);
+	return get_text(env, argv[0], name, sizeof(name)) ? term_from_small(term_info_number(name))
+							  : enif_make_badarg(env);
 }
 
 static Term capability_flag(struct nif_env *env, int argc, const Term *argv)
@@ -551,7 +552,8 @@ static Term capability_flag(struct nif_env *env, int argc, const Term *argv)
 	char name[NAME_BYTES];
 
 	(void)argc;
-	return get_text(env, argv[0], name, sizeof(name)) ? term_from_bool(term_info_flag(name)) : enif_make_badarg(env);
+	return get_text(env, argv[0], name, sizeof(name)) ? term_from_bool(term_info_flag(name))
+							  : enif_make_badarg(env);
 }
 
 static Term capability_text(struct nif_env *env, int argc, const Term *argv)
@@ -611,7 +613,8 @@ static Term put_names(struct nif_env *env, enum term_info_kind kind)
 	struct term_info_names names;
 
 	for (size_t i = 0; term_info_names(kind, i, &names); i++) {
-		Term values[] = { put_string(h, names.name), put_string(h, names.code), put_string(h, names.full_name) };
+		Term values[] = { put_string(h, names.name), put_string(h, names.code),
+				  put_string(h, names.full_name) };
 
 		list = heap_cons(h, map_from_atoms(h, 3, keys, values), list);
 	}
@@ -663,21 +666,39 @@ static int upgrade(struct nif_env *env, void **data, void **old_data, Term load_
 }
 
 static struct nif_entry_function functions[] = {
-	{ "isatty", 1, is_terminal, 0 }, { "tty_create", 0, create, 0 }, { "tty_init", 3, init, 0 }, { "tty_set", 1, set, 0 },
+	{ "isatty", 1, is_terminal, 0 },
+	{ "tty_create", 0, create, 0 },
+	{ "tty_init", 3, init, 0 },
+	{ "tty_set", 1, set, 0 },
 	{ "tty_window_size", 1, window_size, 0 },
-	{ "tty_select", 3, begin_select, 0 }, { "tty_read_signal", 2, read_signal, 0 },
-	{ "read_nif", 2, read_input, 0 }, { "write_nif", 2, write_output, 0 },
-	{ "tty_encoding", 1, encoding, 0 }, { "setlocale", 1, set_locale, 0 },
-	{ "isprint", 1, is_printable, 0 }, { "wcwidth", 1, width, 0 }, { "wcswidth", 1, text_width, 0 },
+	{ "tty_select", 3, begin_select, 0 },
+	{ "tty_read_signal", 2, read_signal, 0 },
+	{ "read_nif", 2, read_input, 0 },
+	{ "write_nif", 2, write_output, 0 },
+	{ "tty_encoding", 1, encoding, 0 },
+	{ "setlocale", 1, set_locale, 0 },
+	{ "isprint", 1, is_printable, 0 },
+	{ "wcwidth", 1, width, 0 },
+	{ "wcswidth", 1, text_width, 0 },
 	{ "sizeof_wchar", 0, wide_bytes, 0 },
-	{ "tgetent_nif", 1, choose, 0 }, { "tgetnum_nif", 1, capability_number, 0 }, { "tgetflag_nif", 1, capability_flag, 0 },
+	{ "tgetent_nif", 1, choose, 0 },
+	{ "tgetnum_nif", 1, capability_number, 0 },
+	{ "tgetflag_nif", 1, capability_flag, 0 },
 	{ "tgetstr_nif", 1, capability_text, 0 },
-	{ "tty_create", 1, create, 0 }, { "tty_init", 2, init_input, 0 }, { "tty_select", 2, begin_input, 0 },
-	{ "tty_is_open", 2, is_open, 0 }, { "read_nif", 3, read_input, 0 },
-	{ "setupterm_nif", 0, choose_by_environment, 0 }, { "tinfo_nif", 0, capabilities, 0 },
-	{ "tigetnum_nif", 1, capability_number, 0 }, { "tigetflag_nif", 1, capability_flag, 0 },
-	{ "tigetstr_nif", 1, capability, 0 }, { "tputs_nif", 2, put_capability, 0 },
-	{ "tgoto_nif", 1, move, 0 }, { "tgoto_nif", 2, move, 0 }, { "tgoto_nif", 3, move, 0 },
+	{ "tty_create", 1, create, 0 },
+	{ "tty_init", 2, init_input, 0 },
+	{ "tty_select", 2, begin_input, 0 },
+	{ "tty_is_open", 2, is_open, 0 },
+	{ "read_nif", 3, read_input, 0 },
+	{ "setupterm_nif", 0, choose_by_environment, 0 },
+	{ "tinfo_nif", 0, capabilities, 0 },
+	{ "tigetnum_nif", 1, capability_number, 0 },
+	{ "tigetflag_nif", 1, capability_flag, 0 },
+	{ "tigetstr_nif", 1, capability, 0 },
+	{ "tputs_nif", 2, put_capability, 0 },
+	{ "tgoto_nif", 1, move, 0 },
+	{ "tgoto_nif", 2, move, 0 },
+	{ "tgoto_nif", 3, move, 0 },
 };
 
 const struct nif_entry tty_prim_tty = {

@@ -162,7 +162,8 @@ bool term_info_names(enum term_info_kind kind, size_t index, struct term_info_na
 		full_name = dlsym(info.library, tables[kind].full_names);
 	}
 	lock_release(&info.lock);
-	if (name == NULL || code == NULL || full_name == NULL || name[index] == NULL || code[index] == NULL || full_name[index] == NULL)
+	if (name == NULL || code == NULL || full_name == NULL || name[index] == NULL || code[index] == NULL ||
+	    full_name[index] == NULL)
 		return false;
 	*names = (struct term_info_names){ name[index], code[index], full_name[index] };
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a terminal can do, as the library libtinfo tells it: it is looked for when first needed, and the VM runs without it.
- * Locks: one question at a time, the library keeps what it found in variables of its own. */
+/* What a terminal can do, as the library libtinfo tells it: it is looked for when first needed, and the VM runs without
+ * it. Locks: one question at a time, the library keeps what it found in variables of its own. */
 #ifndef VM_TTY_TERM_INFO_H
 #define VM_TTY_TERM_INFO_H
 

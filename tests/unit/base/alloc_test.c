@@ -10,7 +10,13 @@
 #include "base/lock.h"
 #include "unit.h"
 
-enum { BLOCKS = 10000, PEAK_BLOCKS = 40000, PEAK_BLOCK_BYTES = 1000, KEPT_END_BYTES = 128 << 20, LOCKED_BYTES = 1 << 16 };
+enum {
+	BLOCKS = 10000,
+	PEAK_BLOCKS = 40000,
+	PEAK_BLOCK_BYTES = 1000,
+	KEPT_END_BYTES = 128 << 20,
+	LOCKED_BYTES = 1 << 16
+};
 
 /* Nothing freed is set aside to be joined to its neighbours later, all at once. */
 START_TEST(test_free_joins_small_blocks_at_once)

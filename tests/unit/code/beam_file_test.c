@@ -61,8 +61,8 @@ START_TEST(test_beam_file_parse_numbers)
 {
 	struct beam_error error;
 	/* move 2^63 x0 (nine bytes); move -5 x0 (two bytes); move 1000 x0 (eleven bits) */
-	struct beam_file *f = parse_body(BODY(64, 0xf9, 0x00, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, COMPACT(X, 0), 64, 0x19, 0xff, 0xfb, COMPACT(X, 0), 64,
-					      0x69 | 0x08, 0xe8, COMPACT(X, 0), 19),
+	struct beam_file *f = parse_body(BODY(64, 0xf9, 0x00, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, COMPACT(X, 0), 64, 0x19,
+					      0xff, 0xfb, COMPACT(X, 0), 64, 0x69 | 0x08, 0xe8, COMPACT(X, 0), 19),
 					 &error);
 	Term big;
 
@@ -79,15 +79,18 @@ START_TEST(test_beam_file_parse_otp26_operations)
 {
 	struct beam_error error;
 	/* update_record no_fail(5) 2 x0 x0 [1 x0 2 x0], executable_line 2 1 */
-	struct beam_file *f = parse_body(BODY(181, COMPACT(A, 5), COMPACT(U, 2), COMPACT(X, 0), COMPACT(X, 0), 0x17, COMPACT(U, 4), COMPACT(U, 1),
-					      COMPACT(X, 0), COMPACT(U, 2), COMPACT(X, 0), 183, COMPACT(U, 2), COMPACT(U, 1), 19),
+	struct beam_file *f = parse_body(BODY(181, COMPACT(A, 5), COMPACT(U, 2), COMPACT(X, 0), COMPACT(X, 0), 0x17,
+					      COMPACT(U, 4), COMPACT(U, 1), COMPACT(X, 0), COMPACT(U, 2), COMPACT(X, 0),
+					      183, COMPACT(U, 2), COMPACT(U, 1), 19),
 					 &error);
 
 	ck_assert_msg(f != NULL, "said: %s", error.text);
-	ck_assert(f->ops[4].op == GENOP_update_record && f->ops[4].args[4].kind == OPND_LIST && f->ops[4].args[4].count == 4);
+	ck_assert(f->ops[4].op == GENOP_update_record && f->ops[4].args[4].kind == OPND_LIST &&
+		  f->ops[4].args[4].count == 4);
 	ck_assert(f->ops[5].op == GENOP_executable_line);
 	beam_file_free(f);
-	refused(BODY(181, COMPACT(A, 5), COMPACT(U, 2), COMPACT(X, 0), COMPACT(X, 0), 0x17, COMPACT(U, 2), COMPACT(U, 3), COMPACT(X, 0), 19),
+	refused(BODY(181, COMPACT(A, 5), COMPACT(U, 2), COMPACT(X, 0), COMPACT(X, 0), 0x17, COMPACT(U, 2),
+		     COMPACT(U, 3), COMPACT(X, 0), 19),
 		"an element out of range");
 }
 END_TEST
@@ -112,9 +115,12 @@ START_TEST(test_beam_file_parse_wrong_operands)
 	refused(BODY(68, COMPACT(A, 1), 19), "operation 68");
 	refused(BODY(1, COMPACT(U, 2), 19), "twice");
 	refused(BODY(59, COMPACT(X, 0), COMPACT(F, 1), 0x17, COMPACT(U, 1), COMPACT(A, 1), 19), "wrong length");
-	refused(BODY(59, COMPACT(X, 0), COMPACT(F, 1), 0x17, 0x08 | 0xe0, 0xff, COMPACT(A, 1), 19), "longer than the code");
-	refused(BODY(177, COMPACT(F, 0), COMPACT(U, 0), COMPACT(U, 0), COMPACT(U, 1), COMPACT(X, 0), 0x17, COMPACT(U, 6), COMPACT(A, 2),
-		     COMPACT(U, 1), 0x28, 0x01, COMPACT(A, 0), COMPACT(X, 0), COMPACT(X, 0), 19), "a unit above 256");
+	refused(BODY(59, COMPACT(X, 0), COMPACT(F, 1), 0x17, 0x08 | 0xe0, 0xff, COMPACT(A, 1), 19),
+		"longer than the code");
+	refused(BODY(177, COMPACT(F, 0), COMPACT(U, 0), COMPACT(U, 0), COMPACT(U, 1), COMPACT(X, 0), 0x17,
+		     COMPACT(U, 6), COMPACT(A, 2), COMPACT(U, 1), 0x28, 0x01, COMPACT(A, 0), COMPACT(X, 0),
+		     COMPACT(X, 0), 19),
+		"a unit above 256");
 	refused(BODY(16, 0x1f | 0x18, 0x7f, 0xff, 0xff, COMPACT(U, 0), 19), "Code");
 }
 END_TEST
@@ -158,7 +164,8 @@ START_TEST(test_beam_file_parse_frames)
 	taken(BODY(IS_ATOM(3), ALLOCATE(1), CALL, DEALLOCATE(1), LABEL(3), RAISE));
 	taken(BODY(IS_ATOM(3), ALLOCATE(2), CALL, LABEL(3), RAISE_LAST(2)));
 	taken(BODY(LABEL(3), ALLOCATE(0), CALL, DEALLOCATE(0), IS_ATOM(3), RETURN));
-	refused(BODY(ALLOCATE(0), ALLOCATE(0), DEALLOCATE(0), RETURN), "allocate at byte 13: another frame than there is");
+	refused(BODY(ALLOCATE(0), ALLOCATE(0), DEALLOCATE(0), RETURN),
+		"allocate at byte 13: another frame than there is");
 	refused(BODY(ALLOCATE(1), DEALLOCATE(2), RETURN), "deallocate at byte 13: another frame");
 	refused(BODY(ALLOCATE(1), TRIM(2), DEALLOCATE(0), RETURN), "trim at byte 13: a frame that is smaller");
 	refused(BODY(CALL, RETURN), "call at byte 10: no frame to return to");
@@ -166,9 +173,11 @@ START_TEST(test_beam_file_parse_frames)
 	refused(BODY(ALLOCATE(1), CALL_LAST(2)), "call_last at byte 13: another frame");
 	refused(BODY(ALLOCATE(1), CALL_ONLY), "call_only at byte 13: another frame");
 	refused(BODY(ALLOCATE(1), RETURN), "return at byte 13: another frame");
-	refused(BODY(ALLOCATE(2), SET(1), TRIM(1), GET(1), DEALLOCATE(1), RETURN), "move at byte 19: a register outside the frame");
+	refused(BODY(ALLOCATE(2), SET(1), TRIM(1), GET(1), DEALLOCATE(1), RETURN),
+		"move at byte 19: a register outside the frame");
 	refused(BODY(IS_ATOM(3), ALLOCATE(1), LABEL(3), DEALLOCATE(1), RETURN), "deallocate at byte 18: another frame");
-	refused(BODY(LABEL(3), ALLOCATE(0), IS_ATOM(3), DEALLOCATE(0), RETURN), "is_atom at byte 15: a label where the frame is another");
+	refused(BODY(LABEL(3), ALLOCATE(0), IS_ATOM(3), DEALLOCATE(0), RETURN),
+		"is_atom at byte 15: a label where the frame is another");
 }
 END_TEST
 
@@ -176,27 +185,34 @@ START_TEST(test_beam_file_parse_catches)
 {
 	taken(BODY(ALLOCATE(1), CATCH(0, 3), CALL, LABEL(3), CATCH_END(0), DEALLOCATE(1), RETURN));
 	taken(BODY(ALLOCATE(1), TRY(0, 3), CALL, TRY_END(0), DEALLOCATE(1), RETURN, HANDLER));
-	taken(BODY(ALLOCATE(2), CATCH(1, 4), TRY(0, 3), RAISE, LABEL(3), TRY_CASE(0), LABEL(4), CATCH_END(1), DEALLOCATE(2), RETURN));
-	refused(BODY(CATCH(0, 3), LABEL(3), CATCH_END(0), RETURN, ALLOCATE(1)), "catch at byte 10: a register outside the frame");
+	taken(BODY(ALLOCATE(2), CATCH(1, 4), TRY(0, 3), RAISE, LABEL(3), TRY_CASE(0), LABEL(4), CATCH_END(1),
+		   DEALLOCATE(2), RETURN));
+	refused(BODY(CATCH(0, 3), LABEL(3), CATCH_END(0), RETURN, ALLOCATE(1)),
+		"catch at byte 10: a register outside the frame");
 	refused(BODY(ALLOCATE(2), TRY(0, 3), TRIM(1), CALL, TRY_END(0), DEALLOCATE(1), RETURN, HANDLER),
 		"trim at byte 16: a catch is active");
-	refused(BODY(ALLOCATE(1), TRY(0, 3), DEALLOCATE(1), RETURN, HANDLER), "deallocate at byte 16: a catch is active");
+	refused(BODY(ALLOCATE(1), TRY(0, 3), DEALLOCATE(1), RETURN, HANDLER),
+		"deallocate at byte 16: a catch is active");
 	refused(BODY(ALLOCATE(1), TRY(0, 3), CALL_LAST(1), HANDLER), "call_last at byte 16: a catch is active");
 	refused(BODY(ALLOCATE(1), TRY(0, 3), GET(0), TRY_END(0), DEALLOCATE(1), RETURN, HANDLER),
 		"move at byte 16: a register in which a catch stands");
 	refused(BODY(ALLOCATE(1), TRY(0, 3), SET(0), TRY_END(0), DEALLOCATE(1), RETURN, HANDLER),
 		"move at byte 16: a register in which a catch stands");
-	refused(BODY(ALLOCATE(1), TRY(0, 3), TRY(0, 3), RAISE, HANDLER), "try at byte 16: a register that is not below");
-	refused(BODY(ALLOCATE(2), CATCH(0, 3), CATCH(1, 4), CALL, LABEL(4), CATCH_END(1), LABEL(3), CATCH_END(0), GET(1),
-		     DEALLOCATE(2), RETURN), "catch at byte 16: a register that is not below that of the catch around");
+	refused(BODY(ALLOCATE(1), TRY(0, 3), TRY(0, 3), RAISE, HANDLER),
+		"try at byte 16: a register that is not below");
+	refused(BODY(ALLOCATE(2), CATCH(0, 3), CATCH(1, 4), CALL, LABEL(4), CATCH_END(1), LABEL(3), CATCH_END(0),
+		     GET(1), DEALLOCATE(2), RETURN),
+		"catch at byte 16: a register that is not below that of the catch around");
 	refused(BODY(ALLOCATE(2), CATCH(1, 3), CATCH(0, 4), CATCH_END(1), RAISE, LABEL(3), LABEL(4), RAISE),
 		"catch_end at byte 19: another catch than the innermost");
 	refused(BODY(ALLOCATE(2), SET(0), TRY(1, 3), RAISE, LABEL(3), SET(0), CALL, TRY_CASE(1), DEALLOCATE(2), RETURN),
 		"move at byte 24: a handler that does not take the exception");
 	refused(BODY(ALLOCATE(1), TRY(0, 3), CALL, LABEL(3), LABEL(4), RAISE), "handler that does not take");
 	refused(BODY(ALLOCATE(1), TRY_END(0), DEALLOCATE(1), RETURN), "try_end at byte 13: another catch");
-	refused(BODY(ALLOCATE(1), IS_ATOM(4), TRY(0, 3), LABEL(4), RAISE, HANDLER), "label at byte 19: a label where other catches");
-	refused(BODY(ALLOCATE(1), LABEL(4), TRY(0, 3), JUMP(4), HANDLER), "jump at byte 18: a label where other catches");
+	refused(BODY(ALLOCATE(1), IS_ATOM(4), TRY(0, 3), LABEL(4), RAISE, HANDLER),
+		"label at byte 19: a label where other catches");
+	refused(BODY(ALLOCATE(1), LABEL(4), TRY(0, 3), JUMP(4), HANDLER),
+		"jump at byte 18: a label where other catches");
 	refused(BODY(ALLOCATE(1), TRY(0, 3), CALL, TRY_END(0), DEALLOCATE(1), RETURN, LABEL(3), DEALLOCATE(1), RETURN),
 		"deallocate at byte 26: a handler that does not take the exception");
 }
@@ -244,7 +260,8 @@ static void put_ends(struct body *b, bool handled)
 	}
 }
 
-/* However deep they are, a few steps for each operation: of the same ones begun again, and of registers around all of them. */
+/* However deep they are, a few steps for each operation: of the same ones begun again, and of registers around all of
+ * them. */
 START_TEST(test_beam_file_parse_deep_catches)
 {
 	struct body b = { .n = 0 };
@@ -322,7 +339,8 @@ END_TEST
 
 START_TEST(test_beam_file_parse_stock_lists)
 {
-	/* erl -noshell -eval 'io:format("~w", [erts_internal:beamfile_module_md5(element(2, file:read_file(code:which(lists))))])' agrees */
+	/* erl -noshell -eval 'io:format("~w", [erts_internal:beamfile_module_md5(element(2,
+	 * file:read_file(code:which(lists))))])' agrees */
 	struct beam_error error;
 	struct beam_file *f;
 	uint8_t *bytes, md5[16];

@@ -37,8 +37,9 @@ static struct code_instance *prepare_version(unsigned version)
 	struct code_instance *c;
 
 	/* line 2; move version x0; line 3; call 1 f/1; return */
-	beam_build(&file, BODY(153, COMPACT(U, 2), 64, COMPACT(I, version), COMPACT(X, 0), 12, COMPACT(U, 0), COMPACT(U, 1), 153, COMPACT(U, 3), 4,
-			       COMPACT(U, 1), COMPACT(F, 2), 18, COMPACT(U, 0), 19));
+	beam_build(&file,
+		   BODY(153, COMPACT(U, 2), 64, COMPACT(I, version), COMPACT(X, 0), 12, COMPACT(U, 0), COMPACT(U, 1),
+			153, COMPACT(U, 3), 4, COMPACT(U, 1), COMPACT(F, 2), 18, COMPACT(U, 0), 19));
 	c = module_prepare(file.bytes, file.n, &error);
 	ck_assert_msg(c != NULL, "said: %s", error.text);
 	return c;
@@ -151,7 +152,8 @@ START_TEST(test_code_find_place_by_address)
 }
 END_TEST
 
-/* Everything that is installed (ERLVM_ROOT names another installation). Native records are the one thing that may be refused. */
+/* Everything that is installed (ERLVM_ROOT names another installation). Native records are the one thing that may be
+ * refused. */
 START_TEST(test_module_prepare_whole_installation)
 {
 	char pattern[1024];

@@ -177,7 +177,8 @@ START_TEST(test_utf8_valid_prefix)
 }
 END_TEST
 
-/* Four bytes as a number, the first one lowest: is what utf8_decode makes of them written as they are, and nothing when cut? */
+/* Four bytes as a number, the first one lowest: is what utf8_decode makes of them written as they are, and nothing when
+ * cut? */
 static bool is_read_as_written(uint32_t bytes)
 {
 	uint8_t text[4], again[UTF8_MAX_BYTES];
@@ -204,7 +205,8 @@ static bool is_written_as_read(uint32_t c)
 	return utf8_decode(text, n, &read) == n && read == c && utf8_valid_prefix(text, n, &chars) == n && chars == 1;
 }
 
-/* Every character is read as it is written, and no other bytes are one: not overlong, no surrogates, nothing above U+10FFFF. */
+/* Every character is read as it is written, and no other bytes are one: not overlong, no surrogates, nothing above
+ * U+10FFFF. */
 START_TEST(test_utf8_decode_all)
 {
 	size_t wrong = 0;
@@ -264,14 +266,17 @@ START_TEST(test_search_first_and_longest)
 }
 END_TEST
 
-/* Every length of word and of text around the width of a vector, over two letters, and texts whose ends of words stand everywhere. */
+/* Every length of word and of text around the width of a vector, over two letters, and texts whose ends of words stand
+ * everywhere. */
 /* The first place where a word stands, and the longest there, by trying all. */
-static bool find_slowly(const struct search_word *words, size_t count, const uint8_t *text, size_t size, size_t *at, size_t *n)
+static bool find_slowly(const struct search_word *words, size_t count, const uint8_t *text, size_t size, size_t *at,
+			size_t *n)
 {
 	for (*at = 0; *at < size; ++*at) {
 		*n = 0;
 		for (size_t i = 0; i < count; i++)
-			if (words[i].n > *n && words[i].n <= size - *at && memcmp(text + *at, words[i].bytes, words[i].n) == 0)
+			if (words[i].n > *n && words[i].n <= size - *at &&
+			    memcmp(text + *at, words[i].bytes, words[i].n) == 0)
 				*n = words[i].n;
 		if (*n > 0)
 			return true;
@@ -335,7 +340,8 @@ START_TEST(test_search_word_at_every_place)
 				ck_assert_uint_eq(at, (size_t)(strstr(text, word) - text));
 				ck_assert_uint_eq(n, length);
 				text[at + length - 1] = 'x';
-				ck_assert(find((const char *[]){ word }, 1, text, &at, &n) == (strstr(text, word) != NULL));
+				ck_assert(find((const char *[]){ word }, 1, text, &at, &n) ==
+					  (strstr(text, word) != NULL));
 			}
 		}
 }

@@ -137,8 +137,13 @@ END_TEST
 /* Every size and offset: what is put comes back. */
 START_TEST(test_put_get_integer_round)
 {
-	static const char *const values[] = { "0", "1", "-1", "170141183460469231731687303715884105727",
-					      "-170141183460469231731687303715884105728", "1311768467294899695", "-129" };
+	static const char *const values[] = { "0",
+					      "1",
+					      "-1",
+					      "170141183460469231731687303715884105727",
+					      "-170141183460469231731687303715884105728",
+					      "1311768467294899695",
+					      "-129" };
 	static const unsigned flags[] = { BITS_SIGNED, BITS_SIGNED | BITS_LITTLE, BITS_SIGNED | BITS_NATIVE };
 
 	for (unsigned v = 0; v < sizeof(values) / sizeof(*values); v++)
@@ -200,7 +205,8 @@ END_TEST
 
 START_TEST(test_characters)
 {
-	static const Term chars[] = { SMALL(0x24), SMALL(0xa3), SMALL(0x20ac), SMALL(0x1f600), SMALL(0x10ffff), SMALL(0xe000) };
+	static const Term chars[] = { SMALL(0x24),    SMALL(0xa3),     SMALL(0x20ac),
+				      SMALL(0x1f600), SMALL(0x10ffff), SMALL(0xe000) };
 
 	for (unsigned i = 0; i < sizeof(chars) / sizeof(*chars); i++) {
 		uint64_t size = 3 + 8 * bits_utf8_size(chars[i]) + 16 * bits_utf16_size(chars[i]) + 32;
@@ -230,9 +236,16 @@ END_TEST
 
 START_TEST(test_characters_malformed)
 {
-	static const struct { uint8_t bytes[4]; unsigned n; } rows[] = {
-		{ { 0x80 }, 1 }, { { 0xc0, 0x80 }, 2 }, { { 0xc3 }, 1 }, { { 0xe0, 0x80, 0x80 }, 3 }, { { 0xed, 0xa0, 0x80 }, 3 },
-		{ { 0xf4, 0x90, 0x80, 0x80 }, 4 }, { { 0xf8, 0x80, 0x80, 0x80 }, 4 }, { { 0xe2, 0x28, 0xa1 }, 3 },
+	static const struct { uint8_t bytes[4]; unsigned n;
+	} rows[] = {
+		{ { 0x80 }, 1 },
+		{ { 0xc0, 0x80 }, 2 },
+		{ { 0xc3 }, 1 },
+		{ { 0xe0, 0x80, 0x80 }, 3 },
+		{ { 0xed, 0xa0, 0x80 }, 3 },
+		{ { 0xf4, 0x90, 0x80, 0x80 }, 4 },
+		{ { 0xf8, 0x80, 0x80, 0x80 }, 4 },
+		{ { 0xe2, 0x28, 0xa1 }, 3 },
 	};
 	struct match_ctx *m;
 
@@ -325,10 +338,12 @@ START_TEST(test_create_reports_the_segment)
 	check_bits(bits_create(h, s, 5, &f), want, 84);
 	s[4].size = SMALL(4);
 	ck_assert(bits_create(h, s, 5, &f) == TERM_NONE);
-	ck_assert(f.error == BITS_BADARG && f.number == 5 && f.type == am_binary && f.what == am_short && f.value == bin);
+	ck_assert(f.error == BITS_BADARG && f.number == 5 && f.type == am_binary && f.what == am_short &&
+		  f.value == bin);
 	s[3].size = SMALL(-1);
 	ck_assert(bits_create(h, s, 5, &f) == TERM_NONE);
-	ck_assert(f.error == BITS_BADARG && f.number == 4 && f.type == am_integer && f.what == am_size && f.value == SMALL(-1));
+	ck_assert(f.error == BITS_BADARG && f.number == 4 && f.type == am_integer && f.what == am_size &&
+		  f.value == SMALL(-1));
 	s[2].value = SMALL(0xdfff);
 	ck_assert(bits_create(h, s, 5, &f) == TERM_NONE);
 	ck_assert(f.number == 3 && f.type == am_utf8 && f.what == am_type);

@@ -23,16 +23,32 @@ START_TEST(test_compare_types_in_order)
 {
 	struct heap *h = unit_heap();
 	Term terms[] = {
-		heap_float(h, -1.5), SMALL(0), num_bsl(h, SMALL(1), SMALL(70)), am_badarg, am_ok, heap_ref(h, 0), term_from_port(3),
-		term_from_pid(9, 0), term_from_pid(1, 1), heap_tuple(h, am_ok), heap_tuple(h, SMALL(0), SMALL(0)), map_new(h),
-		make_map(h, 1, NIL), NIL, heap_cons(h, SMALL(1), SMALL(5)), heap_cons(h, SMALL(1), NIL), binary_put(h, "", 0),
-		binary_put(h, "ab", 2), binary_put(h, "b", 1),
+		heap_float(h, -1.5),
+		SMALL(0),
+		num_bsl(h, SMALL(1), SMALL(70)),
+		am_badarg,
+		am_ok,
+		heap_ref(h, 0),
+		term_from_port(3),
+		term_from_pid(9, 0),
+		term_from_pid(1, 1),
+		heap_tuple(h, am_ok),
+		heap_tuple(h, SMALL(0), SMALL(0)),
+		map_new(h),
+		make_map(h, 1, NIL),
+		NIL,
+		heap_cons(h, SMALL(1), SMALL(5)),
+		heap_cons(h, SMALL(1), NIL),
+		binary_put(h, "", 0),
+		binary_put(h, "ab", 2),
+		binary_put(h, "b", 1),
 	};
 	int n = sizeof(terms) / sizeof(terms[0]);
 
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < n; k++) {
-			ck_assert_int_eq((term_compare(terms[i], terms[k]) > 0) - (term_compare(terms[i], terms[k]) < 0),
+			ck_assert_int_eq((term_compare(terms[i], terms[k]) > 0) -
+						 (term_compare(terms[i], terms[k]) < 0),
 					 (i > k) - (i < k));
 			ck_assert(term_equal(terms[i], terms[k]) == (i == k));
 			ck_assert(term_same(terms[i], terms[k]) == (i == k));
@@ -57,7 +73,10 @@ static void check_zeros(Term minus, Term plus, bool differ)
 
 START_TEST(test_compare_zeros_by_release)
 {
-	static const struct { int release; bool differ; } rows[] = { { 25, false }, { 27, true }, { 29, true }, { 25, false } };
+	static const struct {
+		int release;
+		bool differ;
+	} rows[] = { { 25, false }, { 27, true }, { 29, true }, { 25, false } };
 	struct heap *h = unit_heap();
 	Term minus = heap_float(h, -0.0), plus = heap_float(h, 0.0);
 
@@ -69,7 +88,8 @@ START_TEST(test_compare_zeros_by_release)
 		check_zeros(make_map(h, 3, minus), make_map(h, 3, plus), rows[i].differ);
 		check_zeros(make_map(h, 100, minus), make_map(h, 100, plus), rows[i].differ);
 		ck_assert(term_same(heap_float(h, -0.0), minus) && term_same(heap_float(h, 1.5), heap_float(h, 1.5)));
-		ck_assert_int_eq(map_size(map_from_pairs(h, (Term[]){ minus, SMALL(1), plus, SMALL(2) }, 2)), rows[i].differ ? 2 : 1);
+		ck_assert_int_eq(map_size(map_from_pairs(h, (Term[]){ minus, SMALL(1), plus, SMALL(2) }, 2)),
+				 rows[i].differ ? 2 : 1);
 	}
 }
 END_TEST
@@ -91,7 +111,8 @@ START_TEST(test_compare_long_integers)
 			more = big_from_limbs(h, other, n, false);
 			ck_assert_int_lt(term_compare(less, more), 0);
 			ck_assert_int_gt(term_compare(more, less), 0);
-			ck_assert_int_gt(term_compare(big_from_limbs(h, limbs, n, true), big_from_limbs(h, other, n, true)), 0);
+			ck_assert_int_gt(
+				term_compare(big_from_limbs(h, limbs, n, true), big_from_limbs(h, other, n, true)), 0);
 			other[i] = limbs[i];
 		}
 	}
@@ -122,7 +143,8 @@ END_TEST
 START_TEST(test_compare_numbers_of_two_kinds)
 {
 	struct heap *h = unit_heap();
-	Term one = heap_float(h, 1.0), half = heap_float(h, 0.5), zero = heap_float(h, 0.0), minus = heap_float(h, -0.0);
+	Term one = heap_float(h, 1.0), half = heap_float(h, 0.5), zero = heap_float(h, 0.0),
+	     minus = heap_float(h, -0.0);
 	Term list = heap_cons(h, one, NIL), other = heap_cons(h, SMALL(1), NIL);
 
 	ck_assert(term_equal(SMALL(1), one) && !term_same(SMALL(1), one));
@@ -139,8 +161,16 @@ enum { ORDERED = 11 };
 static void make_ordered(struct heap *h, Term t[ORDERED])
 {
 	Term ordered[ORDERED] = {
-		num_bsl(h, SMALL(-1), SMALL(70)), heap_float(h, -1.5), SMALL(0), heap_float(h, 1e15), num_bsl(h, SMALL(1), SMALL(70)), am_ok,
-		heap_tuple(h, am_ok, heap_float(h, 2.5)), make_map(h, 2, heap_float(h, 0.5)), heap_cons(h, SMALL(1), NIL), binary_put(h, "ab", 2),
+		num_bsl(h, SMALL(-1), SMALL(70)),
+		heap_float(h, -1.5),
+		SMALL(0),
+		heap_float(h, 1e15),
+		num_bsl(h, SMALL(1), SMALL(70)),
+		am_ok,
+		heap_tuple(h, am_ok, heap_float(h, 2.5)),
+		make_map(h, 2, heap_float(h, 0.5)),
+		heap_cons(h, SMALL(1), NIL),
+		binary_put(h, "ab", 2),
 		binary_put(h, "b", 1),
 	};
 
@@ -208,7 +238,8 @@ END_TEST
 START_TEST(test_compare_large_maps)
 {
 	struct heap *h = unit_heap();
-	Term one = make_map(h, 50, SMALL(1)), two = make_map(h, 50, SMALL(2)), floats = make_map(h, 50, heap_float(h, 1.0));
+	Term one = make_map(h, 50, SMALL(1)), two = make_map(h, 50, SMALL(2)),
+	     floats = make_map(h, 50, heap_float(h, 1.0));
 	Term less = map_put(h, map_remove(h, one, SMALL(40), NULL), SMALL(-1), SMALL(0));
 
 	ck_assert_int_lt(term_compare(one, two), 0);
@@ -266,7 +297,8 @@ START_TEST(test_compare_same_leaves_in_any_order)
 {
 	struct heap *h = unit_heap();
 	Term a = heap_cons(h, am_badarg, heap_tuple(h, SMALL(1))), b = heap_cons(h, am_ok, heap_tuple(h, SMALL(2)));
-	Term a2 = heap_cons(h, am_badarg, heap_tuple(h, SMALL(1))), other = heap_cons(h, am_badarg, heap_tuple(h, SMALL(3)));
+	Term a2 = heap_cons(h, am_badarg, heap_tuple(h, SMALL(1))),
+	     other = heap_cons(h, am_badarg, heap_tuple(h, SMALL(3)));
 	Term map = make_collision(h, a, b);
 
 	ck_assert(term_same(map, make_collision(h, a2, b)));
@@ -343,7 +375,8 @@ static void check_lending(Term (*make)(struct heap *h, int n, Term last), int fe
 	ck_assert_int_eq(COUNT_LENT(term_compare_lending(a, more) < 0), 1);
 	ck_assert_int_eq(COUNT_LENT(term_compare_lending(more, a) > 0), 1);
 	ck_assert_int_eq(COUNT_LENT(term_same(a, b) && !term_equal(a, more) && term_compare(a, more) < 0), 0);
-	ck_assert_int_eq(COUNT_LENT(term_same_lending(small_a, small_b) && term_compare_lending(small_a, small_b) == 0), 0);
+	ck_assert_int_eq(COUNT_LENT(term_same_lending(small_a, small_b) && term_compare_lending(small_a, small_b) == 0),
+			 0);
 }
 
 START_TEST(test_compare_lends_the_scheduler)

@@ -136,7 +136,8 @@ END_TEST
 START_TEST(test_flat_keys_are_sorted_and_shared)
 {
 	struct heap *h = unit_heap();
-	Term one = heap_float(h, 1.0), pairs[] = { am_ok, SMALL(1), one, SMALL(2), SMALL(1), SMALL(3), SMALL(-4), SMALL(4) };
+	Term one = heap_float(h, 1.0),
+	     pairs[] = { am_ok, SMALL(1), one, SMALL(2), SMALL(1), SMALL(3), SMALL(-4), SMALL(4) };
 	Term map = map_from_pairs(h, pairs, 4), keys[4], values[4], updated, missing;
 
 	map_sorted_pairs(map, keys, values);

@@ -102,11 +102,25 @@ static const struct {
 	double d;
 	const char *text;
 } shortest[] = {
-	{ 0.0, "0.0" }, { -0.0, "-0.0" }, { 100.0, "100.0" }, { 1000.0, "1.0e3" }, { 120000.0, "1.2e5" },
-	{ 12345678.9, "12345678.9" }, { 0.0001, "0.0001" }, { 1e-5, "1.0e-5" }, { 0.0001234, "1.234e-4" },
-	{ 0.0012345, "0.0012345" }, { 9007199254740991.0, "9007199254740991.0" }, { 9007199254740990.0, "9007199254740990.0" },
-	{ 9007199254740992.0, "9.007199254740992e15" }, { 5e-324, "5.0e-324" }, { 1.7976931348623157e308, "1.7976931348623157e308" },
-	{ 1e23, "1.0e23" }, { -1.2345e-7, "-1.2345e-7" }, { 123456700.0, "1.234567e8" }, { 9.5367431640625e-7, "9.5367431640625e-7" },
+	{ 0.0, "0.0" },
+	{ -0.0, "-0.0" },
+	{ 100.0, "100.0" },
+	{ 1000.0, "1.0e3" },
+	{ 120000.0, "1.2e5" },
+	{ 12345678.9, "12345678.9" },
+	{ 0.0001, "0.0001" },
+	{ 1e-5, "1.0e-5" },
+	{ 0.0001234, "1.234e-4" },
+	{ 0.0012345, "0.0012345" },
+	{ 9007199254740991.0, "9007199254740991.0" },
+	{ 9007199254740990.0, "9007199254740990.0" },
+	{ 9007199254740992.0, "9.007199254740992e15" },
+	{ 5e-324, "5.0e-324" },
+	{ 1.7976931348623157e308, "1.7976931348623157e308" },
+	{ 1e23, "1.0e23" },
+	{ -1.2345e-7, "-1.2345e-7" },
+	{ 123456700.0, "1.234567e8" },
+	{ 9.5367431640625e-7, "9.5367431640625e-7" },
 };
 
 START_TEST(test_float_text_short_as_stock)
@@ -162,7 +176,9 @@ static void assert_read(const char *text)
 
 START_TEST(test_float_read_as_strtod)
 {
-	static const char *const digits[] = { "0", "1", "9007199254740992", "9007199254740993", "900719925474099", "123456789012345678901", "7" };
+	static const char *const digits[] = {
+		"0", "1", "9007199254740992", "9007199254740993", "900719925474099", "123456789012345678901", "7"
+	};
 	char text[80];
 
 	for (int exponent = -345; exponent <= 285; exponent++)
@@ -291,9 +307,10 @@ END_TEST
 
 START_TEST(test_etf_encode_as_stock)
 {
-	static const uint8_t expected[] = { 131, 104, 6, 100, 0, 3, 102, 111, 111, 108, 0, 0, 0, 2, 97, 1, 97, 2, 97, 3, 109, 0, 0, 0, 3,
-		104, 101, 106, 110, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 70, 191, 248, 0, 0, 0, 0, 0, 0, 116, 0, 0, 0, 1, 100, 0, 1, 97,
-		107, 0, 2, 97, 98 };
+	static const uint8_t expected[] = { 131, 104, 6,  100, 0,   3, 102, 111, 111, 108, 0,   0,   0,   2,  97, 1,
+					    97,  2,   97, 3,   109, 0, 0,   0,   3,   104, 101, 106, 110, 9,  0,  0,
+					    0,   0,   0,  0,   0,   0, 0,   64,  70,  191, 248, 0,   0,   0,  0,  0,
+					    0,   116, 0,  0,   0,   1, 100, 0,   1,   97,  107, 0,   2,   97, 98 };
 	Term t = read_term((const char *)expected, sizeof(expected));
 	struct binary *b = etf_encode(t, ETF_ATOMS_LATIN1);
 
@@ -328,18 +345,37 @@ static const struct {
 	const char *bytes;
 	size_t size;
 } hostile[] = {
-	HOSTILE(""), HOSTILE("a"), HOSTILE("h\2a\1"), HOSTILE("i\xff\xff\xff\xff"), HOSTILE("l\xff\xff\xff\xff" "a\1"),
-	HOSTILE("t\x7f\xff\xff\xff"), HOSTILE("m\xff\xff\xff\xff"), HOSTILE("k\0\5a"), HOSTILE("o\xff\xff\xff\xff\0"),
-	HOSTILE("t\0\0\0\2a\1a\1a\1a\2"), HOSTILE("F\x7f\xf0\0\0\0\0\0\0"), HOSTILE("M\0\0\0\1\0\7"), HOSTILE("M\0\0\0\1\x9\7"),
-	HOSTILE("w\1\xff"), HOSTILE("Z\0\6w\1a"), HOSTILE("P\xff\xff\xff\xff\0"), HOSTILE("p\0\0\0\1"), HOSTILE("\xff"),
-	HOSTILE("c1.5e400\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), HOSTILE("Xa\1"), HOSTILE("ga\1"),
+	HOSTILE(""),
+	HOSTILE("a"),
+	HOSTILE("h\2a\1"),
+	HOSTILE("i\xff\xff\xff\xff"),
+	HOSTILE("l\xff\xff\xff\xff"
+		"a\1"),
+	HOSTILE("t\x7f\xff\xff\xff"),
+	HOSTILE("m\xff\xff\xff\xff"),
+	HOSTILE("k\0\5a"),
+	HOSTILE("o\xff\xff\xff\xff\0"),
+	HOSTILE("t\0\0\0\2a\1a\1a\1a\2"),
+	HOSTILE("F\x7f\xf0\0\0\0\0\0\0"),
+	HOSTILE("M\0\0\0\1\0\7"),
+	HOSTILE("M\0\0\0\1\x9\7"),
+	HOSTILE("w\1\xff"),
+	HOSTILE("Z\0\6w\1a"),
+	HOSTILE("P\xff\xff\xff\xff\0"),
+	HOSTILE("p\0\0\0\1"),
+	HOSTILE("\xff"),
+	HOSTILE("c1.5e400\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+	HOSTILE("Xa\1"),
+	HOSTILE("ga\1"),
 };
 
 START_TEST(test_etf_decode_refuses_hostile)
 {
 	Term t;
 
-	ck_assert_int_eq(etf_decode_to_heap((const uint8_t *)hostile[_i].bytes, hostile[_i].size, 0, unit_heap(), &t, NULL), -EINVAL);
+	ck_assert_int_eq(
+		etf_decode_to_heap((const uint8_t *)hostile[_i].bytes, hostile[_i].size, 0, unit_heap(), &t, NULL),
+		-EINVAL);
 }
 END_TEST
 
@@ -350,14 +386,18 @@ static const struct {
 	const char *bytes;
 	size_t size;
 } hostile_funs[] = {
-	HOSTILE(NEW_FUN_TO_FREE "\xff\xff\xff\xff" "w\1ma\0a\0" NEW_FUN_CREATOR "a\7"),  /* more free variables than bytes */
+	/* more free variables than bytes */
+	HOSTILE(NEW_FUN_TO_FREE "\xff\xff\xff\xff" "w\1ma\0a\0" NEW_FUN_CREATOR "a\7"),
 	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\3" "w\1ma\0a\0" NEW_FUN_CREATOR "a\7"),          /* more than there are terms */
 	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "a\1a\0a\0" NEW_FUN_CREATOR "a\7"),           /* the module is no atom */
-	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "w\1mw\1aa\0" NEW_FUN_CREATOR "a\7"),         /* the old index is no integer */
+	/* the old index is no integer */
+	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "w\1mw\1aa\0" NEW_FUN_CREATOR "a\7"),
 	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "w\1ma\0j" NEW_FUN_CREATOR "a\7"),            /* the old uniq is none */
 	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "w\1ma\0a\0a\1a\7"),                        /* the creator is no pid */
-	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "w\1ml\0\0\0\1a\0ja\0" NEW_FUN_CREATOR "a\7"), /* a list where the old index stands */
-	HOSTILE("p\0\0\0\1\1" "0123456789abcdef" "\0\0\0\0\0\0\0\1" "w\1ma\0a\0" NEW_FUN_CREATOR "a\7"), /* shorter than its head */
+	/* a list where the old index stands */
+	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "w\1ml\0\0\0\1a\0ja\0" NEW_FUN_CREATOR "a\7"),
+	/* shorter than its head */
+	HOSTILE("p\0\0\0\1\1" "0123456789abcdef" "\0\0\0\0\0\0\0\1" "w\1ma\0a\0" NEW_FUN_CREATOR "a\7"),
 };
 
 START_TEST(test_etf_decode_refuses_hostile_funs)
@@ -365,7 +405,9 @@ START_TEST(test_etf_decode_refuses_hostile_funs)
 	Term t;
 
 	unit_init();
-	ck_assert_int_eq(etf_decode_to_heap((const uint8_t *)hostile_funs[_i].bytes, hostile_funs[_i].size, 0, unit_heap(), &t, NULL), -EINVAL);
+	ck_assert_int_eq(etf_decode_to_heap((const uint8_t *)hostile_funs[_i].bytes, hostile_funs[_i].size, 0,
+					    unit_heap(), &t, NULL),
+			 -EINVAL);
 }
 END_TEST
 

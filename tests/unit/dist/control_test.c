@@ -177,8 +177,8 @@ static void act_spawn_traced(void)
 
 /* ---- what goes */
 
-/* `lacks`: flags that the other node did not say. What is sent over a connection that is up, and over one that was pending
- * then: the numbers of the messages, 0 behind the last. */
+/* `lacks`: flags that the other node did not say. What is sent over a connection that is up, and over one that was
+ * pending then: the numbers of the messages, 0 behind the last. */
 static const struct row {
 	const char *what;
 	void (*act)(void);
@@ -231,7 +231,8 @@ static unsigned number_of(const struct dist_message *m)
 {
 	Term control;
 
-	ck_assert_int_eq(etf_decode_to_heap(m->control->data, m->control->size_bytes, 0, unit_heap(), &control, NULL), 0);
+	ck_assert_int_eq(etf_decode_to_heap(m->control->data, m->control->size_bytes, 0, unit_heap(), &control, NULL),
+			 0);
 	return (unsigned)small_value(tuple_get(control, 1));
 }
 
@@ -242,7 +243,8 @@ static void check_sent(const struct row *r, const char *when, struct channel *c,
 
 	while ((m = channel_take(c)) != NULL) {
 		number = number_of(m);
-		ck_assert_msg(n < SENT_MAX && wanted[n] == number, "%s, %s: %u is sent at place %u", r->what, when, number, n);
+		ck_assert_msg(n < SENT_MAX && wanted[n] == number, "%s, %s: %u is sent at place %u", r->what, when,
+			      number, n);
 		n++;
 		channel_done(c, m);
 	}
@@ -334,8 +336,8 @@ START_TEST(test_a_request_to_spawn_is_refused)
 
 	check_answered(act_spawn, DIST_SPAWN);
 	reply = fake_receive(world.self);
-	ck_assert(term_is_tuple_of(reply, 4) && tuple_get(reply, 1) == am_spawn_reply && tuple_get(reply, 3) == am_error &&
-		  tuple_get(reply, 4) == am_notsup);
+	ck_assert(term_is_tuple_of(reply, 4) && tuple_get(reply, 1) == am_spawn_reply &&
+		  tuple_get(reply, 3) == am_error && tuple_get(reply, 4) == am_notsup);
 }
 END_TEST
 
@@ -361,7 +363,8 @@ END_TEST
 /* Every message that this node may send is in some row, but for answers, and what no process here sends. */
 START_TEST(test_every_message_has_a_row)
 {
-	static const unsigned others[] = { CONTROL_EXIT2_TT, CONTROL_PAYLOAD_EXIT2_TT, CONTROL_SPAWN_REPLY, CONTROL_SPAWN_REPLY_TT };
+	static const unsigned others[] = { CONTROL_EXIT2_TT, CONTROL_PAYLOAD_EXIT2_TT, CONTROL_SPAWN_REPLY,
+					   CONTROL_SPAWN_REPLY_TT };
 	bool seen[64] = { false };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

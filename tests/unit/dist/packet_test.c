@@ -11,7 +11,8 @@
 enum { HELD_MAX = 100, FRAGMENT = 40 };
 
 /* A fragment of FRAGMENT bytes without atoms. left: this one and those that follow. */
-static enum dist_read read_fragment(struct dist_reader *r, uint8_t id, uint8_t left, bool is_first, struct dist_terms *t)
+static enum dist_read read_fragment(struct dist_reader *r, uint8_t id, uint8_t left, bool is_first,
+				    struct dist_terms *t)
 {
 	uint8_t bytes[19 + FRAGMENT] = { 131, is_first ? 69 : 70, [9] = id, [17] = left };
 	size_t head = is_first ? 19 : 18;

@@ -146,7 +146,8 @@ START_TEST(test_overwrite_takes_the_same_room)
 	struct binary *b = binary_new(100);
 	Term counted = refbin_put(h, b, 100);
 	struct ets_object *o = object_new(heap_tuple(h, am_ok, heap_float(h, 2.5), SMALL(1)));
-	Term shorter = heap_tuple(h, am_ok, SMALL(7), SMALL(1)), same = heap_tuple(h, am_ok, SMALL(8), heap_float(h, 3.5));
+	Term shorter = heap_tuple(h, am_ok, SMALL(7), SMALL(1)),
+	     same = heap_tuple(h, am_ok, SMALL(8), heap_float(h, 3.5));
 	struct ets_object *with_binary = object_new(heap_tuple(h, am_ok, counted));
 
 	ck_assert(!object_overwrite(o, shorter));

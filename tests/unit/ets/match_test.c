@@ -112,8 +112,9 @@ START_TEST(test_run_matches_part_of_a_map)
 	Term map = map_from_pairs(heap(), (Term[]){ A("a"), N(1), A("b"), T(N(2), N(3)) }, 2);
 	Term subject = T(map, A("z"));
 
-	assert_result(run(subject, T(map_from_pairs(heap(), (Term[]){ A("a"), V(1) }, 1), V(2)), NIL, L(am_dollar_dollar)),
-		      L(N(1), A("z")));
+	assert_result(
+		run(subject, T(map_from_pairs(heap(), (Term[]){ A("a"), V(1) }, 1), V(2)), NIL, L(am_dollar_dollar)),
+		L(N(1), A("z")));
 	assert_result(run(subject, T(map_from_pairs(heap(), (Term[]){ A("b"), T(ANY, V(1)) }, 1), V(2)), NIL,
 			  L(am_dollar_dollar)), L(N(3), A("z")));
 	assert_result(run(subject, T(map_from_pairs(heap(), (Term[]){ A("a"), N(1) }, 1), V(2)), NIL, L(V(2))), A("z"));
@@ -132,8 +133,9 @@ START_TEST(test_run_evaluates_guards)
 	assert_result(run(subject, h, L(T(A("=:="), T(A("+"), V(1), N(2)), V(2))), L(am_ok)), am_ok);
 	ck_assert(run(subject, h, L(T(A("hd"), V(1))), L(V(1))) == TERM_NONE);
 	ck_assert(run(subject, h, L(A("foo")), L(V(1))) == TERM_NONE);
-	assert_result(run(subject, h, L(T(A("andalso"), T(A("=="), V(1), N(5)), T(A("orelse"), am_false, am_true))), L(V(1))),
-		      N(5));
+	assert_result(
+		run(subject, h, L(T(A("andalso"), T(A("=="), V(1), N(5)), T(A("orelse"), am_false, am_true))), L(V(1))),
+		N(5));
 	ck_assert(run(subject, h, L(T(A("and"), am_true, am_true, am_false)), L(V(1))) == TERM_NONE);
 	assert_result(run(subject, h, L(T(A("or"), am_false, am_true)), L(T(A("self")))), process.id);
 }

@@ -86,8 +86,17 @@ END_TEST
 START_TEST(test_keys_of_several_kinds_stand_in_order)
 {
 	struct heap *h = unit_heap();
-	Term keys[] = { heap_int(h, -(1LL << 62)), heap_float(h, -3.5), SMALL(-3), SMALL(2), heap_float(h, 2.5), SMALL(3),
-			heap_int(h, 1LL << 62), am_ok, heap_tuple(h, SMALL(0)), NIL, heap_cons(h, SMALL(0), NIL) };
+	Term keys[] = { heap_int(h, -(1LL << 62)),
+			heap_float(h, -3.5),
+			SMALL(-3),
+			SMALL(2),
+			heap_float(h, 2.5),
+			SMALL(3),
+			heap_int(h, 1LL << 62),
+			am_ok,
+			heap_tuple(h, SMALL(0)),
+			NIL,
+			heap_cons(h, SMALL(0), NIL) };
 	int n = sizeof(keys) / sizeof(keys[0]);
 
 	for (int i = 0; i < n; i++)

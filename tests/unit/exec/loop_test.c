@@ -72,7 +72,8 @@ static struct operand i(int64_t n) { return operand_const(term_from_small(n)); }
 static struct operand label(unsigned n) { return (struct operand){ .kind = OPND_LABEL, .u = n }; }
 static struct operand export(const char *function, unsigned arity)
 {
-	return (struct operand){ .kind = OPND_EXPORT, .export = export_get(am_erlang, atom_from_text(function), arity) };
+	return (struct operand){ .kind = OPND_EXPORT,
+				 .export = export_get(am_erlang, atom_from_text(function), arity) };
 }
 
 /* prog:main(X) begins: labels 1 (function clause) and 2 (entry). */
@@ -92,7 +93,11 @@ static void program_end(void)
 
 static Term program_run(Term argument)
 {
-	struct beam_file f = { .module = prog.module, .ops = prog.ops, .op_count = prog.op_count, .labels = prog.labels, .label_count = 16 };
+	struct beam_file f = { .module = prog.module,
+			       .ops = prog.ops,
+			       .op_count = prog.op_count,
+			       .labels = prog.labels,
+			       .label_count = 16 };
 	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
 	struct beam_error error = { "" };
 	struct sched *s = sched_get(1);

@@ -187,7 +187,8 @@ static Term assert_integers(Term list, int from, int to)
 /* Lists that share their ends, go on in old words, in another fragment, or behind an element with more to look at. */
 START_TEST(test_gc_run_moves_lists_cell_by_cell)
 {
-	static const size_t sizes[] = { HEAP_MIN_WORDS, 4000, 100000 }; /* by the scratch words, in place, to a new block */
+	/* by the scratch words, in place, to a new block */
+	static const size_t sizes[] = { HEAP_MIN_WORDS, 4000, 100000 };
 	struct heap h;
 
 	unit_init();
@@ -208,7 +209,8 @@ START_TEST(test_gc_run_moves_lists_cell_by_cell)
 			ck_assert(cons_tail(assert_integers(root[3], 1, 50)) == root[1]);
 			if (round > 0)
 				ck_assert(assert_integers(assert_integers(root[4], 1, 100), 101, 200) == NIL);
-			root[4] = make_integers(&h, 1, 100, root[0], true); /* the end of it is old at the next collection */
+			/* the end of it is old at the next collection */
+			root[4] = make_integers(&h, 1, 100, root[0], true);
 		}
 		heap_free(&h);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of files: values as prim_file:internal_name2native/1 and internal_native2name/1 of OTP 25 give them (UTF-8 locale). */
+/* Names of files: values as prim_file:internal_name2native/1 and internal_native2name/1 of OTP 25 give them (UTF-8
+ * locale). */
 #include "io/filename.h"
 
 #include <check.h>

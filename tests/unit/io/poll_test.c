@@ -78,7 +78,9 @@ static void count_dropped(struct poll_watch *w)
 
 static void watch_for(struct seen *s, int fd, bool of_library)
 {
-	*s = (struct seen){ .watch = { .fd = fd, .ready = count_ready, .dropped = count_dropped, .of_library = of_library } };
+	*s = (struct seen){
+		.watch = { .fd = fd, .ready = count_ready, .dropped = count_dropped, .of_library = of_library }
+	};
 	atomic_store(&s->goes_on, true);
 	ck_assert_int_eq(poll_add(&s->watch, WATCH_IN), 0);
 }
@@ -121,7 +123,9 @@ static size_t watched(void)
 
 START_TEST(test_each_is_told_by_its_set)
 {
-	static const struct poll_settings settings[] = { { 1, 1, true }, { 1, 1, false }, { 2, 3, false }, { 4, 4, false } };
+	static const struct poll_settings settings[] = {
+		{ 1, 1, true }, { 1, 1, false }, { 2, 3, false }, { 4, 4, false }
+	};
 	struct seen all[WATCHES];
 	size_t before;
 

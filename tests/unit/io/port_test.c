@@ -157,7 +157,8 @@ END_TEST
 
 START_TEST(test_port_input_lines)
 {
-	Term id = open_command("printf 'abcdefgh\\ni\\n\\nst'", (struct port_options){ .in = true, .eof = true, .line_bytes = 5 });
+	Term id = open_command("printf 'abcdefgh\\ni\\n\\nst'",
+			       (struct port_options){ .in = true, .eof = true, .line_bytes = 5 });
 
 	check_next(id, "{P,{data,{noeol,\"abcde\"}}}");
 	check_next(id, "{P,{data,{eol,\"fgh\"}}}");
@@ -183,7 +184,8 @@ END_TEST
 
 START_TEST(test_port_input_packets)
 {
-	Term id = open_command("cat", (struct port_options){ .in = true, .out = true, .binary = true, .packet_bytes = 2 });
+	Term id = open_command("cat",
+			       (struct port_options){ .in = true, .out = true, .binary = true, .packet_bytes = 2 });
 
 	command(id, "hello", 5);
 	command(id, "", 0);
@@ -197,7 +199,8 @@ END_TEST
 
 START_TEST(test_port_exit_status)
 {
-	Term id = open_command("sh -c 'echo out; exit 7'", (struct port_options){ .in = true, .out = true, .exit_status = true });
+	Term id = open_command("sh -c 'echo out; exit 7'",
+			       (struct port_options){ .in = true, .out = true, .exit_status = true });
 
 	check_next(id, "{P,{data,\"out\\n\"}}");
 	check_next(id, "{P,{exit_status,7}}");
@@ -230,7 +233,9 @@ END_TEST
 
 START_TEST(test_port_open_what_is_not_there)
 {
-	struct port_options o = { .name = "/nonexistent", .in = true, .executable = true, .use_stdio = true, .envp = environ };
+	struct port_options o = {
+		.name = "/nonexistent", .in = true, .executable = true, .use_stdio = true, .envp = environ
+	};
 	Term id;
 
 	ck_assert_int_eq(port_open(owner, &port_spawn_driver, &o, &id), -ENOENT);
@@ -284,7 +289,8 @@ END_TEST
 static void send_to_busy(Term id)
 {
 	struct heap *h = unit_heap();
-	Term text = heap_list_bytes(h, "xyz", 3, NIL), message = heap_tuple(h, owner->id, heap_tuple(h, am_command, text));
+	Term text = heap_list_bytes(h, "xyz", 3, NIL),
+	     message = heap_tuple(h, owner->id, heap_tuple(h, am_command, text));
 
 	ck_assert(!port_send(owner, id, id, message));
 	ck_assert_int_eq(owner->exc_kind, EXC_WAIT);

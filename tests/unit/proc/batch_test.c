@@ -69,7 +69,8 @@ START_TEST(test_batch_identity_tells_whom)
 {
 	unit_init();
 	ck_assert_uint_eq(batch_identity(TERM_NONE), 0);
-	ck_assert_uint_eq(batch_identity(term_from_pid(7, 0xffffffff)), (uint64_t)BATCH_PID << 60 | UINT64_C(0xffffffff) << 28 | 7);
+	ck_assert_uint_eq(batch_identity(term_from_pid(7, 0xffffffff)),
+			  (uint64_t)BATCH_PID << 60 | UINT64_C(0xffffffff) << 28 | 7);
 	ck_assert_uint_eq(batch_identity(term_from_port(8)), (uint64_t)BATCH_PORT << 60 | 8);
 	ck_assert_uint_eq(batch_identity(am_ok), (uint64_t)BATCH_NAME << 60 | atom_index(am_ok));
 	ck_assert_uint_eq(batch_identity(heap_ref(unit_heap(), 0)), (uint64_t)BATCH_OTHER << 60);
@@ -184,7 +185,8 @@ START_TEST(test_batch_write_texts_counts_the_words_of_long_texts)
 	ck_assert_mem_eq(record_at(used + 1), words, n * sizeof(*words));
 	for (unsigned i = 0; i < ntexts; i++)
 		ck_assert_mem_eq(record_at(used + 1 + n + i * TEXT_WORDS), text, sizeof(text));
-	ck_assert_uint_eq(batch_self->header.bytes, sizeof(struct batch_header) + (used + 1 + n + ntexts * TEXT_WORDS) * 8);
+	ck_assert_uint_eq(batch_self->header.bytes,
+			  sizeof(struct batch_header) + (used + 1 + n + ntexts * TEXT_WORDS) * 8);
 }
 END_TEST
 
@@ -412,7 +414,8 @@ Suite *batch_suite(void)
 	tcase_add_checked_fixture(pages, begin_event, NULL);
 	tcase_add_test(pages, test_batch_write_leaves_zeros_out_at_the_end);
 	tcase_add_test(pages, test_batch_write_leaves_out_what_was_scheduled);
-	tcase_add_loop_test(pages, test_batch_write_texts_counts_the_words_of_long_texts, BATCH_LAST_NAME + 1, BATCH_EVENTS);
+	tcase_add_loop_test(pages, test_batch_write_texts_counts_the_words_of_long_texts, BATCH_LAST_NAME + 1,
+			    BATCH_EVENTS);
 	tcase_add_test(pages, test_batch_write_has_room_whatever_names_come_first);
 	tcase_add_test(pages, test_batch_begin_next_is_the_moment_of_the_last_unless_more_was_done);
 	tcase_add_test(pages, test_batch_begin_next_may_begin_a_page);

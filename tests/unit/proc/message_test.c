@@ -309,8 +309,8 @@ static void watch(unsigned short batches, unsigned short notes)
 	erlang_message__receive_semaphore = erlang_process__unscheduled_semaphore = who;
 }
 
-/* What is told of a message that a sends and b receives, a having been scheduled as it seems, without the times. Returns
- * how many words. */
+/* What is told of a message that a sends and b receives, a having been scheduled as it seems, without the times.
+ * Returns how many words. */
 static size_t tell_messages(Process *a, Process *b, Term message, uint64_t out[EVENT_WORDS])
 {
 	const uint64_t scheduled[] = { batch_identity(a->id), 0 };
@@ -325,7 +325,8 @@ static size_t tell_messages(Process *a, Process *b, Term message, uint64_t out[E
 	ck_assert_uint_le(n, EVENT_WORDS);
 	memcpy(out, (const char *)&batch_self->header + begun, n * 8);
 	for (; at < n; at += 1 + BATCH_HEAD_WORDS(out[at]))
-		out[at] = BATCH_HEAD(0, BATCH_HEAD_LEFT_OUT(out[at]), BATCH_HEAD_WORDS(out[at]), BATCH_HEAD_EVENT(out[at]));
+		out[at] = BATCH_HEAD(0, BATCH_HEAD_LEFT_OUT(out[at]), BATCH_HEAD_WORDS(out[at]),
+				     BATCH_HEAD_EVENT(out[at]));
 	ck_assert_uint_eq(at, n);
 	return n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread progress: what readers look at is there until their look ends, all that was taken out is freed in the end, and a
- * thread that does not pass keeps no more than some of it. A thing says that it is freed before it is, so that a plain
- * build notices as well as one with a sanitizer. */
+/* Thread progress: what readers look at is there until their look ends, all that was taken out is freed in the end, and
+ * a thread that does not pass keeps no more than some of it. A thing says that it is freed before it is, so that a
+ * plain build notices as well as one with a sanitizer. */
 #include "unit.h"
 
 #include <stdatomic.h>

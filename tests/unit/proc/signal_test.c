@@ -8,7 +8,8 @@
 
 static bool is_exit_message(Term m, Term from, Term reason)
 {
-	return term_is_tuple_of(m, 3) && tuple_get(m, 1) == am_EXIT && tuple_get(m, 2) == from && tuple_get(m, 3) == reason;
+	return term_is_tuple_of(m, 3) && tuple_get(m, 1) == am_EXIT && tuple_get(m, 2) == from &&
+	       tuple_get(m, 3) == reason;
 }
 
 START_TEST(test_link_exit_reaches_the_other_end)

@@ -11,7 +11,9 @@ enum { MANY = 100000 };
 
 static Term make(struct heap *h, unsigned sub, uint32_t creation, uint32_t number)
 {
-	struct extern_facts f = { .node = { am_undefined, creation }, .count = sub == SUB_XREF ? 5 : 2, .ids = { number } };
+	struct extern_facts f = { .node = { am_undefined, creation },
+				  .count = sub == SUB_XREF ? 5 : 2,
+				  .ids = { number } };
 
 	return extern_id_put(h, sub, &f);
 }

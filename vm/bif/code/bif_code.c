@@ -168,8 +168,8 @@ static Term taken_module(const struct batch *b, const struct prepared *from)
 	return TERM_NONE;
 }
 
-/* Fails: false with nothing taken. *duplicates: the modules that are there again, last first; an element that is there twice has no code
- * the second time. */
+/* Fails: false with nothing taken. *duplicates: the modules that are there again, last first; an element that is there
+ * twice has no code the second time. */
 static bool take_batch(struct batch *b, Term list, struct heap *h, Term *duplicates)
 {
 	*duplicates = NIL;
@@ -396,11 +396,12 @@ Term bif_erlang_pre_loaded_0(Process *p, Term *args)
 	return heap_list_array(&p->heap, count, modules, NIL);
 }
 
-/* Without OTP's start, as long as no code server runs, who asks for a module gets it: modules that the library counts on are loaded by the question.
- * erl_features counts as loaded only where init has prepared it. */
+/* Without OTP's start, as long as no code server runs, who asks for a module gets it: modules that the library counts
+ * on are loaded by the question. erl_features counts as loaded only where init has prepared it. */
 static bool load_without_server(Term module)
 {
-	return module != am_erl_features && code_path_is_open() && registry_whereis(am_code_server) == TERM_NONE && code_autoload(module);
+	return module != am_erl_features && code_path_is_open() && registry_whereis(am_code_server) == TERM_NONE &&
+	       code_autoload(module);
 }
 
 Term bif_erlang_module_loaded_1(Process *p, Term *args)
@@ -421,7 +422,8 @@ Term bif_code_get_debug_info_1(Process *p, Term *args)
 	return c->has_debug_info ? exc_error(p, am_notsup) : am_none;
 }
 
-/* A debugger's breakpoints and looks into frames are those of an emulator that was started for it (+D), which this one is not. */
+/* A debugger's breakpoints and looks into frames are those of an emulator that was started for it (+D), which this one
+ * is not. */
 Term bif_erl_debugger_supported_0(Process *p, Term *args)
 {
 	(void)p;
@@ -458,7 +460,8 @@ static Term list_exports(Process *p, const struct code_instance *c)
 
 	for (uint32_t i = 0; i < c->export_count; i++)
 		list = heap_cons(&p->heap,
-				 heap_tuple(&p->heap, c->exports[i].function, term_from_small(c->exports[i].arity)), list);
+				 heap_tuple(&p->heap, c->exports[i].function, term_from_small(c->exports[i].arity)),
+				 list);
 	return list;
 }
 
@@ -469,7 +472,9 @@ static Term list_functions(Process *p, const struct code_instance *c)
 	for (uint32_t i = c->function_count; i-- > 0;) {
 		const Inst *f = c->functions[i];
 
-		list = heap_cons(&p->heap, heap_tuple(&p->heap, func_info_function(f), term_from_small(func_info_arity(f))), list);
+		list = heap_cons(&p->heap,
+				 heap_tuple(&p->heap, func_info_function(f), term_from_small(func_info_arity(f))),
+				 list);
 	}
 	return list;
 }
@@ -495,7 +500,9 @@ static Term list_nifs(Process *p, const struct code_instance *c)
 		const Inst *f = c->functions[i];
 
 		if (breakpoint_opcode(f + FUNC_INFO_WORDS) == OP_call_nif)
-			l.list = heap_cons(l.h, heap_tuple(l.h, func_info_function(f), term_from_small(func_info_arity(f))), l.list);
+			l.list = heap_cons(l.h,
+					   heap_tuple(l.h, func_info_function(f), term_from_small(func_info_arity(f))),
+					   l.list);
 	}
 
 	export_each(add_nif, &l);
@@ -693,7 +700,13 @@ static Term external_item(const struct export *e, Term item)
 	case am_name: return e->function;
 	case am_arity: return term_from_small(e->arity);
 	case am_env: return NIL;
-	case am_pid: case am_index: case am_uniq: case am_new_index: case am_new_uniq: case am_refc: return am_undefined;
+	case am_pid:
+	case am_index:
+	case am_uniq:
+	case am_new_index:
+	case am_new_uniq:
+	case am_refc:
+		return am_undefined;
 	default: return TERM_NONE;
 	}
 }

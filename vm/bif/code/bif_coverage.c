@@ -60,10 +60,12 @@ static uint64_t count_of(const struct coverage_point *point)
 
 static Term tell(const struct coverage *c, uint64_t count)
 {
-	return coverage_counts(c) ? term_from_small(count < (uint64_t)SMALL_MAX ? (int64_t)count : SMALL_MAX) : term_from_bool(count > 0);
+	return coverage_counts(c) ? term_from_small(count < (uint64_t)SMALL_MAX ? (int64_t)count : SMALL_MAX)
+				  : term_from_bool(count > 0);
 }
 
-/* Of a function with lines it is told whether one of them has run. *end: behind the points that are left, the last function's last. */
+/* Of a function with lines it is told whether one of them has run. *end: behind the points that are left, the last
+ * function's last. */
 static Term tell_function(const struct coverage *c, uint32_t function, uint32_t *end)
 {
 	uint64_t count = 0;
@@ -85,7 +87,11 @@ static Term list_functions(Process *p, const struct code_instance *code)
 
 		if (name == am_module_info && func_info_arity(info) <= 1)
 			continue; /* the compiler's own: no line of theirs is marked */
-		list = heap_cons(&p->heap, heap_tuple(&p->heap, heap_tuple(&p->heap, name, term_from_small(func_info_arity(info))), covered), list);
+		list = heap_cons(&p->heap,
+				 heap_tuple(&p->heap,
+					    heap_tuple(&p->heap, name, term_from_small(func_info_arity(info))),
+					    covered),
+				 list);
 	}
 	return list;
 }
@@ -99,7 +105,10 @@ static Term list_lines(Process *p, const struct coverage *c, bool by_id)
 		const struct coverage_point *point = &c->points[i];
 
 		if (point->line != 0)
-			list = heap_cons(&p->heap, heap_tuple(&p->heap, term_from_small(by_id ? point->id : point->line), tell(c, count_of(point))), list);
+			list = heap_cons(&p->heap,
+					 heap_tuple(&p->heap, term_from_small(by_id ? point->id : point->line),
+						    tell(c, count_of(point))),
+					 list);
 	}
 	return list;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: of the process that frees literals (erts_literal_area_collector). It switches to what was released, asks every
- * process to copy, and switches on when all have answered. */
+/* Built-in functions: of the process that frees literals (erts_literal_area_collector). It switches to what was
+ * released, asks every process to copy, and switches on when all have answered. */
 #include "bif/code/bif_literal.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Literals that are not wanted any more: the process erts_literal_area_collector has every process copy what it still holds of them
- * (heap/literal.h tells how), then they are freed. */
+/* Literals that are not wanted any more: the process erts_literal_area_collector has every process copy what it still
+ * holds of them (heap/literal.h tells how), then they are freed. */
 #ifndef VM_BIF_CODE_BIF_LITERAL_H
 #define VM_BIF_CODE_BIF_LITERAL_H
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: persistent terms. A value is a literal: reading copies nothing. An entry's key and its value stand in one literal
- * area, which is collected (bif_literal.h) when the entry is replaced or erased.
+/* Built-in functions: persistent terms. A value is a literal: reading copies nothing. An entry's key and its value
+ * stand in one literal area, which is collected (bif_literal.h) when the entry is replaced or erased.
  *
- * Reading takes no lock. Whoever changes the table makes `version` odd before and even afterwards; a reader who finds it odd, or changed
- * behind him, reads again under the lock. What he may have followed meanwhile is still there: entries and arrays of buckets are never given
- * back to the allocator (entries wait in `unused`, outgrown arrays with the newer ones), and areas that hold more than immediates are freed
- * only after every process, the reader's too, has been asked to copy.
+ * Reading takes no lock. Whoever changes the table makes `version` odd before and even afterwards; a reader who finds
+ * it odd, or changed behind him, reads again under the lock. What he may have followed meanwhile is still there:
+ * entries and arrays of buckets are never given back to the allocator (entries wait in `unused`, outgrown arrays with
+ * the newer ones), and areas that hold more than immediates are freed only after every process, the reader's too, has
+ * been asked to copy.
  * Invariant: keys are given out as copies only. */
 #include "base/alloc.h"
 #include "base/lock.h"
@@ -310,7 +311,8 @@ static Term put_new_at_once(Process *p, Term *args)
 Term bif_persistent_term_put_new_2(Process *p, Term *args)
 {
 	if (copy_is_longer(args[0], EXC_WORDS_AT_ONCE) || copy_is_longer(args[1], EXC_WORDS_AT_ONCE))
-		return bif_literal_is_behind() ? wait_for_room(p, am_put_new, args) : exc_run_lent(p, put_new_at_once, args);
+		return bif_literal_is_behind() ? wait_for_room(p, am_put_new, args)
+					       : exc_run_lent(p, put_new_at_once, args);
 	return put_new_at_once(p, args);
 }
 

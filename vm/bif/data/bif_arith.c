@@ -8,7 +8,8 @@
 
 /* ---- operators. Those that can outgrow a bignum say so; the others fail with badarith alone. */
 
-static __attribute__((noinline)) Term call_arith(Process *p, const Term *args, Term (*operation)(struct heap *, Term, Term), bool is_limited)
+static __attribute__((noinline)) Term call_arith(Process *p, const Term *args,
+						 Term (*operation)(struct heap *, Term, Term), bool is_limited)
 {
 	Term t = operation(&p->heap, args[0], args[1]);
 
@@ -171,7 +172,8 @@ static inline __attribute__((always_inline)) Term call_math(Process *p, double (
 	return likely(isfinite(d)) ? heap_float(&p->heap, d) : exc_badarith(p);
 }
 
-static inline __attribute__((always_inline)) Term call_math_2(Process *p, double (*function)(double, double), const Term *args)
+static inline __attribute__((always_inline)) Term call_math_2(Process *p, double (*function)(double, double),
+							      const Term *args)
 {
 	double a, b;
 

@@ -30,7 +30,9 @@ static const struct resource_type counters_type = { "counters", release_array };
 
 static Term new_array(Process *p, const struct resource_type *type, size_t count, size_t rows, bool is_signed)
 {
-	size_t row_words = count > (size_t)1 << 46 ? count : rows == 1 ? count : (count + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
+	size_t row_words = count > (size_t)1 << 46 ? count
+			   : rows == 1             ? count
+						   : (count + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
 	size_t bytes;
 	struct words_array *a;
 	Term ref;
@@ -94,7 +96,8 @@ static _Atomic uint64_t *find_word(const Term *args, const struct resource_type 
 {
 	struct words_array *a = find_array(args[0], type);
 
-	if (a == NULL || !term_is_small(args[1]) || small_value(args[1]) < 1 || (uint64_t)small_value(args[1]) > a->count)
+	if (a == NULL || !term_is_small(args[1]) || small_value(args[1]) < 1 ||
+	    (uint64_t)small_value(args[1]) > a->count)
 		return NULL;
 	*array = a;
 	return &a->words[small_value(args[1]) - 1];
@@ -206,9 +209,10 @@ Term bif_atomics_info_1(Process *p, Term *args)
 
 	if (a == NULL)
 		return exc_badarg(p);
-	return map_from_atoms(h, 4, keys, (Term[]){ a->is_signed ? heap_int(h, INT64_MAX) : heap_uint(h, UINT64_MAX), memory_of(a),
-						    a->is_signed ? heap_int(h, INT64_MIN) : SMALL(0),
-						    term_from_small((int64_t)a->count) });
+	return map_from_atoms(h, 4, keys,
+			      (Term[]){ a->is_signed ? heap_int(h, INT64_MAX) : heap_uint(h, UINT64_MAX), memory_of(a),
+					a->is_signed ? heap_int(h, INT64_MIN) : SMALL(0),
+					term_from_small((int64_t)a->count) });
 }
 
 /* ---- counters with write concurrency: the value is the sum over the rows */
@@ -274,7 +278,8 @@ Term bif_erts_internal_counters_info_1(Process *p, Term *args)
 /* ---- counters of either kind: {atomics | write_concurrency, Array}. Module counters has these in Erlang. */
 
 static inline __attribute__((always_inline)) Term call_kind(Process *p, Term counters, Term index, Term value,
-							    Term (*on_atomics)(Process *, Term *), Term (*on_rows)(Process *, Term *))
+							    Term (*on_atomics)(Process *, Term *),
+							    Term (*on_rows)(Process *, Term *))
 {
 	if (unlikely(!term_is_tuple_of(counters, 2)))
 		return exc_badarg(p);

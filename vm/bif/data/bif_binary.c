@@ -77,7 +77,10 @@ Term bif_erlang_binary_part_3(Process *p, Term *args)
 }
 
 /* Units that may be worked on in this time slice. */
-static int64_t elements_left(const Process *p) { return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * ELEMENTS_A_REDUCTION; }
+static int64_t elements_left(const Process *p)
+{
+	return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * ELEMENTS_A_REDUCTION;
+}
 
 /* ---- lists of a binary's bytes, from the last one on; in steps where a time slice does not do */
 
@@ -119,7 +122,11 @@ static Term byte_step(Process *p, struct exc_steps *steps)
 /* args: the native's, the binary first. The first step is made here, without an allocation. */
 static Term list_bytes(Process *p, const Term *args, unsigned arity, size_t from, size_t n, Term tail)
 {
-	struct byte_steps s = { { .step = byte_step, .place = { am_erts_internal, am_binary_to_list_continue, 1 } }, args[0], tail, from, n };
+	struct byte_steps s = { { .step = byte_step, .place = { am_erts_internal, am_binary_to_list_continue, 1 } },
+				args[0],
+				tail,
+				from,
+				n };
 	Term t = byte_step(p, &s.steps);
 	struct byte_steps *kept;
 
@@ -223,10 +230,14 @@ static bool is_shared(Term binary)
 {
 	uint64_t offset;
 
-	return binary_size_bytes(binary) > IOVEC_COPY_BYTES && term_has_sub(binary_original(binary, &offset), SUB_REFBIN);
+	return binary_size_bytes(binary) > IOVEC_COPY_BYTES &&
+	       term_has_sub(binary_original(binary, &offset), SUB_REFBIN);
 }
 
-static bool count_bits(void *arg, Term binary, uint8_t byte) { return iolist_count(&((struct list_steps *)arg)->count, binary, byte); }
+static bool count_bits(void *arg, Term binary, uint8_t byte)
+{
+	return iolist_count(&((struct list_steps *)arg)->count, binary, byte);
+}
 
 static bool count_iovec(void *arg, Term binary, uint8_t byte)
 {
@@ -265,7 +276,8 @@ static bool take_part(void *arg, Term binary, uint8_t byte)
 }
 
 /* visit is compiled into each of its walks. */
-static inline __attribute__((always_inline)) enum iolist_result walk_list(Process *p, struct list_steps *s, iolist_visit visit)
+static inline __attribute__((always_inline)) enum iolist_result walk_list(Process *p, struct list_steps *s,
+									  iolist_visit visit)
 {
 	int64_t had = elements_left(p), left = had;
 	enum iolist_result result = iolist_walk_with(&s->walker, visit, s, &left);

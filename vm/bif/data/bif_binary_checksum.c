@@ -19,7 +19,10 @@ struct checksum {
 };
 
 static void add_crc32(struct checksum *c, const uint8_t *bytes, size_t n) { c->value = crc32_z(c->value, bytes, n); }
-static void add_adler32(struct checksum *c, const uint8_t *bytes, size_t n) { c->value = adler32_z(c->value, bytes, n); }
+static void add_adler32(struct checksum *c, const uint8_t *bytes, size_t n)
+{
+	c->value = adler32_z(c->value, bytes, n);
+}
 static void add_md5(struct checksum *c, const uint8_t *bytes, size_t n) { md5_update(c->md5, bytes, n); }
 
 static bool add_part(void *arg, Term binary, uint8_t byte)

@@ -214,9 +214,13 @@ static Term longest_common(Process *p, const Term *args, bool suffix)
 	if (!term_is_cons(args[0]) || !is_binary_list(args[0]))
 		return exc_badarg(p);
 	s = mem_alloc(sizeof(*s));
-	*s = (struct common_steps){ { .step = common_step,
-				      .place = { am_erlang, suffix ? am_binary_longest_suffix_trap : am_binary_longest_prefix_trap, 3 } },
-				    .first = binary_view(cons_head(args[0])), .rest = cons_tail(args[0]), .suffix = suffix };
+	*s = (struct common_steps){
+		{ .step = common_step,
+		  .place = { am_erlang, suffix ? am_binary_longest_suffix_trap : am_binary_longest_prefix_trap, 3 } },
+		.first = binary_view(cons_head(args[0])),
+		.rest = cons_tail(args[0]),
+		.suffix = suffix
+	};
 	s->common = s->first.size / 8;
 	return exc_run_steps(p, &s->steps, args, 1);
 }

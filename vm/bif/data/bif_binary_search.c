@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Module binary: compile_pattern, match, matches, split. A compiled pattern is {bm | ac, Ref} with a magic reference. */
+/* Module binary: compile_pattern, match, matches, split. A compiled pattern is {bm | ac, Ref} with a magic
+ * reference. */
 #include "base/alloc.h"
 #include "base/release.h"
 #include "bif/bif.h"
 #include "data/binary.h"
 #include "data/search.h"
 
-enum { BYTES_A_REDUCTION = 128, PLACE_BYTES = 32, WORDS_ON_STACK = 16 }; /* what to note a place costs as much as so many bytes */
+/* what to note a place costs as much as so many bytes */
+enum { BYTES_A_REDUCTION = 128, PLACE_BYTES = 32, WORDS_ON_STACK = 16 };
 
 /* ---- patterns */
 
@@ -240,7 +242,8 @@ static Term search_step(Process *p, struct exc_steps *steps)
 	enum search_result found = SEARCH_NONE;
 	size_t at, n;
 
-	while (s->search != NULL && (found = search_some(s->search, s->bytes, s->o.to, &s->run, &left, &at, &n)) == SEARCH_FOUND) {
+	while (s->search != NULL &&
+	       (found = search_some(s->search, s->bytes, s->o.to, &s->run, &left, &at, &n)) == SEARCH_FOUND) {
 		left -= PLACE_BYTES;
 		if (!take_place(s, &p->heap, at, n))
 			break;
@@ -259,7 +262,9 @@ static Term search(Process *p, Term *args, unsigned arity, enum wanted wanted)
 	struct search_steps s, *kept;
 	Term t;
 
-	s.steps = (struct exc_steps){ .step = search_step, .end = end_search, .place = { am_erlang, am_binary_find_trap, 3 } };
+	s.steps = (struct exc_steps){ .step = search_step,
+				      .end = end_search,
+				      .place = { am_erlang, am_binary_find_trap, 3 } };
 	s.wanted = wanted;
 	if (!open_search(&s, args, arity == 3 ? args[2] : NIL))
 		return exc_badarg(p);

@@ -712,8 +712,8 @@ Term bif_erlang_fun_to_list_1(Process *p, Term *args)
 	return term_is_fun(args[0]) ? write_printed(p, args[0]) : exc_badarg(p);
 }
 
-/* The node that a first number stands for in a printed identifier: 0 for this one, else the place of its name in the table of atoms. Fails:
- * false, that is no node that is connected. */
+/* The node that a first number stands for in a printed identifier: 0 for this one, else the place of its name in the
+ * table of atoms. Fails: false, that is no node that is connected. */
 static bool find_numbered_node(uint64_t number, struct node_name *node)
 {
 	struct channel *c;

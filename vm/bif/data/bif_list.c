@@ -49,7 +49,8 @@ Term bif_erlang_length_1(Process *p, Term *args)
 /* Cells that may be worked on in this time slice. */
 static size_t cells_left(const Process *p) { return (size_t)(p->reds_left > 0 ? p->reds_left : 1) * CELLS_A_REDUCTION; }
 
-/* The first `left` cells of a list are copied before the tail: in their order into one block (append), or each before the last. */
+/* The first `left` cells of a list are copied before the tail: in their order into one block (append), or each before
+ * the last. */
 struct copy_steps {
 	struct exc_steps steps;
 	Term from, tail;
@@ -68,7 +69,8 @@ static size_t take_cells(Process *p, struct copy_steps *s)
 	return n;
 }
 
-/* n cells of a list, side by side from `at` on, each before the next. Returns what is behind the last one in the list. */
+/* n cells of a list, side by side from `at` on, each before the next. Returns what is behind the last one in the
+ * list. */
 static Term copy_cells(Term *at, Term from, size_t n)
 {
 	for (Term *end = at + 2 * n; at < end; at += 2, from = cons_tail(from)) {
@@ -91,8 +93,8 @@ static Term append_step(Process *p, struct exc_steps *steps)
 	return s->result;
 }
 
-/* n cells of a list, side by side from `at` on, each behind the next one, the first before tail. Returns what is behind the last one in
- * the list. */
+/* n cells of a list, side by side from `at` on, each behind the next one, the first before tail. Returns what is behind
+ * the last one in the list. */
 static Term reverse_cells(Term *at, Term from, size_t n, Term tail)
 {
 	for (Term *end = at + 2 * n; at < end; at += 2, from = cons_tail(from)) {
@@ -125,7 +127,8 @@ static Term run_copy(Process *p, const struct copy_steps *s, const Term *args)
 
 static __attribute__((noinline)) Term append_long(Process *p, Term *at, size_t n, const Term *args)
 {
-	struct copy_steps s = { { .step = append_step }, .from = args[0], .result = term_from_cons(at), .tail = args[1], .at = at, .left = n };
+	struct copy_steps s = { { .step = append_step }, .from = args[0], .result = term_from_cons(at),
+				.tail = args[1],         .at = at,        .left = n };
 
 	return run_copy(p, &s, args);
 }
@@ -239,7 +242,8 @@ static bool take_out(struct multiset *m, Term t)
 	return true;
 }
 
-/* First the terms to take out go into the table, then the list is walked; what follows the last one taken out is shared. */
+/* First the terms to take out go into the table, then the list is walked; what follows the last one taken out is
+ * shared. */
 struct subtract_steps {
 	struct exc_steps steps;
 	struct multiset out;
@@ -317,7 +321,9 @@ Term bif_erlang_subtract_2(Process *p, Term *args)
 	if (n <= SUBTRACT_SHORT && k <= SUBTRACT_SHORT)
 		return subtract_short(p, args[0], args[1], n);
 	s = mem_alloc(sizeof(*s));
-	*s = (struct subtract_steps){ { .step = subtract_step, .end = subtract_end }, .list = args[0], .wanted = args[1] };
+	*s = (struct subtract_steps){ { .step = subtract_step, .end = subtract_end },
+				      .list = args[0],
+				      .wanted = args[1] };
 	sched_lend();
 	make_multiset(&s->out, k);
 	sched_reclaim();
@@ -354,15 +360,15 @@ Term bif_lists_member_2(Process *p, Term *args)
 	return t == NIL ? am_false : exc_badarg(p);
 }
 
-/* Has t an element of that index (from 1)? A header turned so that its subtag stands highest: a tuple's is its arity, all others are
- * far above. */
+/* Has t an element of that index (from 1)? A header turned so that its subtag stands highest: a tuple's is its arity,
+ * all others are far above. */
 static inline bool has_element(Term t, size_t index)
 {
 	return likely(term_is_boxed(t)) && likely((*boxed_ptr(t) >> 6 | *boxed_ptr(t) << 58) - index <= UINT32_MAX);
 }
 
-/* Of up to *left cells, those are passed over that have no tuple whose element of that index may be == key: an immediate, which
- * only the same word is. */
+/* Of up to *left cells, those are passed over that have no tuple whose element of that index may be == key: an
+ * immediate, which only the same word is. */
 static inline Term skip_unlike_keys(Term t, size_t index, Term key, size_t *left)
 {
 	size_t n = *left;
@@ -372,7 +378,8 @@ static inline Term skip_unlike_keys(Term t, size_t index, Term key, size_t *left
 		Term head = cons_head(t);
 
 		next = cons_tail(t); /* asked for before all else: the next cell waits for it */
-		if (has_element(head, index) && (boxed_ptr(head)[index] == key || !term_is_immed(boxed_ptr(head)[index])))
+		if (has_element(head, index) &&
+		    (boxed_ptr(head)[index] == key || !term_is_immed(boxed_ptr(head)[index])))
 			break;
 	}
 	*left = n;
@@ -391,8 +398,10 @@ static Term skip_other_keys(Term t, size_t index, Term key, size_t *left)
 	return t;
 }
 
-/* For find_key, of what is left of the list and of the cells that may be looked at. Apart, as what is found soon needs no calls. */
-static __attribute__((noinline)) Term find_key_in_rest(Process *p, const Term *args, Term name, Term rest, size_t left, Term *found)
+/* For find_key, of what is left of the list and of the cells that may be looked at. Apart, as what is found soon needs
+ * no calls. */
+static __attribute__((noinline)) Term find_key_in_rest(Process *p, const Term *args, Term name, Term rest, size_t left,
+						       Term *found)
 {
 	size_t had = left;
 
@@ -406,8 +415,8 @@ static __attribute__((noinline)) Term find_key_in_rest(Process *p, const Term *a
 	return am_true;
 }
 
-/* For lists:name/3. am_true: *found is the tuple of a list whose element is == key; am_false: there is none; TERM_NONE: bad
- * arguments, or a time slice does not do, and name/3 is called with the rest. */
+/* For lists:name/3. am_true: *found is the tuple of a list whose element is == key; am_false: there is none; TERM_NONE:
+ * bad arguments, or a time slice does not do, and name/3 is called with the rest. */
 static inline Term find_key(Process *p, const Term *args, Term name, Term *found)
 {
 	size_t most = cells_left(p), left = most, index = (size_t)small_value(args[1]);

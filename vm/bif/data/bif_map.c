@@ -95,7 +95,10 @@ Term bif_maps_take_2(Process *p, Term *args)
 
 /* ---- maps merged, lists of what is in a map, maps of what is in a list; large ones in steps */
 
-static int64_t pairs_left(const Process *p) { return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * PAIRS_A_REDUCTION; }
+static int64_t pairs_left(const Process *p)
+{
+	return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * PAIRS_A_REDUCTION;
+}
 
 struct merge_steps {
 	struct exc_steps steps;
@@ -251,8 +254,8 @@ static Term build_map(Process *p, Term value, const Term *args, unsigned arity)
 Term bif_maps_from_list_1(Process *p, Term *args) { return build_map(p, TERM_NONE, args, 1); }
 Term bif_maps_from_keys_2(Process *p, Term *args) { return build_map(p, args[1], args, 2); }
 
-/* {K1, V1, {K2, V2, ... Rest}}: a few pairs of a trie from the hash `from` on. Rest is [Hash | Map] or none; pairs whose
- * keys share a hash are never parted. */
+/* {K1, V1, {K2, V2, ... Rest}}: a few pairs of a trie from the hash `from` on. Rest is [Hash | Map] or none; pairs
+ * whose keys share a hash are never parted. */
 static Term put_iterator(Process *p, Term map, uint64_t from)
 {
 	struct map_iter it;
@@ -382,7 +385,9 @@ static Term type_of_boxed(Term t)
 	case SUB_SUBBIN:
 		return am_sub_binary;
 	case SUB_MAP:
-		return map_is_flat(t) ? am_flatmap : map_kind(*boxed_ptr(t)) == MAP_NODE_BITMAP ? am_hashmap_node : am_hashmap;
+		return map_is_flat(t)                               ? am_flatmap
+		       : map_kind(*boxed_ptr(t)) == MAP_NODE_BITMAP ? am_hashmap_node
+								    : am_hashmap;
 	case SUB_RECORD:
 		return am_record;
 	case SUB_XPID:

@@ -59,7 +59,10 @@ static bool get_options(struct packet_limits *l, enum packet_type type, Term lis
 }
 
 /* Is the packet a part of its bytes? */
-static bool is_plain(enum packet_type type) { return type != PACKET_HTTP && type != PACKET_HTTPH && type != PACKET_SSL_TLS; }
+static bool is_plain(enum packet_type type)
+{
+	return type != PACKET_HTTP && type != PACKET_HTTPH && type != PACKET_SSL_TLS;
+}
 
 /* {ok, Body, Rest}, in one piece of the heap: most packets are small, and this is most of what they cost. Units: bits,
  * of the packet and of the source. */
@@ -95,7 +98,8 @@ static Term decode(Process *p, const struct packet_source *s, enum packet_type t
 	packet = packet_put_term(s, type, (size_t)size, NIL);
 	if (packet == TERM_NONE)
 		return exc_system_limit(p);
-	return heap_tuple(s->h, am_ok, packet, binary_sub(s->h, s->binary, (uint64_t)size * 8, bits - (uint64_t)size * 8));
+	return heap_tuple(s->h, am_ok, packet,
+			  binary_sub(s->h, s->binary, (uint64_t)size * 8, bits - (uint64_t)size * 8));
 }
 
 Term bif_erlang_decode_packet_3(Process *p, Term *args)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Module re. A compiled pattern is {re_pattern, Groups, Unicode, CrLf, Bytes}, see data/regex_cache.h. What the stock re.erl does
- * itself (global runs, Unicode text in lists) is handed to it, as OTP's own emulator does. */
+/* Module re. A compiled pattern is {re_pattern, Groups, Unicode, CrLf, Bytes}, see data/regex_cache.h. What the stock
+ * re.erl does itself (global runs, Unicode text in lists) is handed to it, as OTP's own emulator does. */
 #include <zlib.h>
 
 #include "base/alloc.h"
@@ -16,7 +16,13 @@
 #include "proc/sched.h"
 #include "proc/worker.h"
 
-enum { BYTES_A_REDUCTION = 128, WORK_A_REDUCTION = 16, REDS_MOST = 1 << 30, ERROR_CHARS = 256, COMPILED_AT_ONCE = 2048 };
+enum {
+	BYTES_A_REDUCTION = 128,
+	WORK_A_REDUCTION = 16,
+	REDS_MOST = 1 << 30,
+	ERROR_CHARS = 256,
+	COMPILED_AT_ONCE = 2048
+};
 
 /* ---- options */
 
@@ -82,7 +88,8 @@ static bool set_simple(struct options *o, Term name)
 	return true;
 }
 
-/* Of several options each adds the bits that it had with PCRE 8: cr and lf make crlf, and what makes no known number is refused. */
+/* Of several options each adds the bits that it had with PCRE 8: cr and lf make crlf, and what makes no known number is
+ * refused. */
 static bool set_newline(struct options *o, Term value)
 {
 	switch (value) {
@@ -98,7 +105,13 @@ static bool set_newline(struct options *o, Term value)
 static void set_lines(struct options *o)
 {
 	static const uint32_t newlines[8] = {
-		0, PCRE2_NEWLINE_CR, PCRE2_NEWLINE_LF, PCRE2_NEWLINE_CRLF, PCRE2_NEWLINE_ANY, PCRE2_NEWLINE_ANYCRLF, REGEX_CONTRADICTION,
+		0,
+		PCRE2_NEWLINE_CR,
+		PCRE2_NEWLINE_LF,
+		PCRE2_NEWLINE_CRLF,
+		PCRE2_NEWLINE_ANY,
+		PCRE2_NEWLINE_ANYCRLF,
+		REGEX_CONTRADICTION,
 		REGEX_CONTRADICTION,
 	};
 	static const uint32_t bsrs[4] = { 0, PCRE2_BSR_ANYCRLF, PCRE2_BSR_UNICODE, REGEX_CONTRADICTION };
@@ -234,11 +247,13 @@ static bool is_long_pattern(Term text)
 {
 	size_t n;
 
-	return term_is_bitstring(text) ? binary_size_bytes(text) > COMPILED_AT_ONCE : iolist_size(text, &n) == IOLIST_OK && n > COMPILED_AT_ONCE;
+	return term_is_bitstring(text) ? binary_size_bytes(text) > COMPILED_AT_ONCE
+				       : iolist_size(text, &n) == IOLIST_OK && n > COMPILED_AT_ONCE;
 }
 
-/* {re_exported_pattern, Head, Text, Options, Compiled}: any node makes a pattern of it, by re:import/1. The head is OTP's: a name, the checksum
- * of what is compiled, a version, and whether it is of Unicode. By another version than its own OTP compiles the text again. */
+/* {re_exported_pattern, Head, Text, Options, Compiled}: any node makes a pattern of it, by re:import/1. The head is
+ * OTP's: a name, the checksum of what is compiled, a version, and whether it is of Unicode. By another version than its
+ * own OTP compiles the text again. */
 enum { EXPORT_HEAD_BYTES = 14, EXPORT_VERSION = 0 };
 static const uint8_t export_name[8] = "re-PCRE2";
 
@@ -267,7 +282,8 @@ static Term put_exported(Process *p, Term *args, Term pattern, bool unicode)
 	put_export_head(head, compiled, unicode);
 	text = binary_put(&p->heap, source.bytes, source.n);
 	mem_free(source.scratch);
-	return heap_tuple(&p->heap, am_re_exported_pattern, binary_put(&p->heap, head, sizeof(head)), text, args[1], compiled);
+	return heap_tuple(&p->heap, am_re_exported_pattern, binary_put(&p->heap, head, sizeof(head)), text, args[1],
+			  compiled);
 }
 
 /* What re:compile/2 gives, or, of what was exported, the pattern alone. */
@@ -323,7 +339,8 @@ Term bif_re_import_1(Process *p, Term *args)
 	Term t = args[0];
 
 	if (!term_is_tuple_of(t, 5) || tuple_get(t, 1) != am_re_exported_pattern || !term_is_binary(tuple_get(t, 3)) ||
-	    !get_options(&o, tuple_get(t, 4)) || o.only_run || !is_export_head(tuple_get(t, 2), tuple_get(t, 5), o.unicode))
+	    !get_options(&o, tuple_get(t, 4)) || o.only_run ||
+	    !is_export_head(tuple_get(t, 2), tuple_get(t, 5), o.unicode))
 		return exc_badarg(p);
 	return is_long_pattern(tuple_get(t, 3)) ? exc_run_lent(p, import_whole, args) : import_whole(p, args);
 }
@@ -537,8 +554,8 @@ static Term put_no_match(Process *p, const struct options *o, int result)
 	}
 }
 
-/* ---- a match that takes long: on a worker thread, from its beginning, while the process waits. PCRE2 can be stopped, by callouts between
- * the items of the pattern, but not be resumed. */
+/* ---- a match that takes long: on a worker thread, from its beginning, while the process waits. PCRE2 can be stopped,
+ * by callouts between the items of the pattern, but not be resumed. */
 
 enum match_state { MATCH_RUNS, MATCH_DONE /* the process's */, MATCH_DROPPED /* the worker's */ };
 
@@ -630,22 +647,33 @@ static Term finish_match(Process *p, void *arg)
 	j->kept = NULL;
 	if (j->o.capture != TERM_NONE)
 		j->o.capture = tuple_get(j->pair, 2);
-	a = (struct answer){ p, j->regex, &j->m, j->o.capture != TERM_NONE ? j->o.capture_type : (Term)am_index, tuple_get(j->pair, 1), j->bytes };
+	a = (struct answer){ p,
+			     j->regex,
+			     &j->m,
+			     j->o.capture != TERM_NONE ? j->o.capture_type : (Term)am_index,
+			     tuple_get(j->pair, 1),
+			     j->bytes };
 	t = j->result > 0 ? put_answer(&a, j->o.capture) : put_no_match(p, &j->o, j->result);
 	free_match(j);
 	return t;
 }
 
 /* bytes: the subject's own, or what scratch holds. Takes: scratch. */
-static Term match_apart(Process *p, const struct regex *regex, const struct options *o, Term subject, const uint8_t *bytes, size_t n,
-			uint8_t *scratch)
+static Term match_apart(Process *p, const struct regex *regex, const struct options *o, Term subject,
+			const uint8_t *bytes, size_t n, uint8_t *scratch)
 {
 	struct match_job *j = mem_zalloc(sizeof(*j));
 	Term capture = o->capture != TERM_NONE ? o->capture : NIL;
 	uint8_t *none;
 
-	*j = (struct match_job){ .job.run = run_match, .lane = regex->is_deaf ? WORKER_ONE : WORKER_TURNS, .p = p, .o = *o,
-				 .bytes = bytes, .scratch = scratch, .n = n, .regex = regex_share(regex) };
+	*j = (struct match_job){ .job.run = run_match,
+				 .lane = regex->is_deaf ? WORKER_ONE : WORKER_TURNS,
+				 .p = p,
+				 .o = *o,
+				 .bytes = bytes,
+				 .scratch = scratch,
+				 .n = n,
+				 .regex = regex_share(regex) };
 	j->kept = copy_to_fragment(heap_tuple(&p->heap, term_is_bitstring(subject) ? subject : NIL, capture), &j->pair);
 	if (scratch == NULL)
 		j->bytes = binary_bytes(tuple_get(j->pair, 1), &n, &none);
@@ -655,8 +683,8 @@ static Term match_apart(Process *p, const struct regex *regex, const struct opti
 	return TERM_NONE;
 }
 
-/* GRACE_NS: how long a match may still go on when p has no reductions left: what is nearly done need not begin anew. CROWDED_WORK:
- * about a tenth of a millisecond, for each of many processes that match for long. */
+/* GRACE_NS: how long a match may still go on when p has no reductions left: what is nearly done need not begin anew.
+ * CROWDED_WORK: about a tenth of a millisecond, for each of many processes that match for long. */
 enum { GRACE_NS = 500000, CROWDED_WORK = 8192 };
 
 struct grace {
@@ -694,7 +722,8 @@ static void charge_bytes(const struct grace *g, size_t bytes)
 }
 
 /* Takes: scratch. */
-static Term run_bytes(Process *p, const struct regex *regex, const struct options *o, Term subject, const uint8_t *bytes, size_t n, uint8_t *scratch)
+static Term run_bytes(Process *p, const struct regex *regex, const struct options *o, Term subject,
+		      const uint8_t *bytes, size_t n, uint8_t *scratch)
 {
 	struct regex_match m;
 	struct grace grace = { .p = p };
@@ -749,8 +778,8 @@ static bool is_capture(const struct options *o)
 		return true;
 	if (o->capture_type != am_index && o->capture_type != am_list && o->capture_type != am_binary)
 		return false;
-	return o->capture == am_all || o->capture == am_none || o->capture == am_all_but_first || o->capture == am_first ||
-	       o->capture == am_all_names || is_capture_list(o->capture);
+	return o->capture == am_all || o->capture == am_none || o->capture == am_all_but_first ||
+	       o->capture == am_first || o->capture == am_all_names || is_capture_list(o->capture);
 }
 
 /* Does re.erl have to make binaries of the texts, or lists of the result, first? */
@@ -894,15 +923,17 @@ static bool wants_check(const Term *args, const struct options *o)
 {
 	bool unicode = term_is_tuple_of(args[1], 5) ? tuple_get(args[1], 3) != SMALL(0) : o->unicode;
 
-	return unicode && !(o->run & PCRE2_NO_UTF_CHECK) && !o->global && term_is_binary(args[0]) && !needs_urun(o, args[0], unicode) &&
-	       binary_size_bytes(args[0]) > CHECK_AT_ONCE_BYTES;
+	return unicode && !(o->run & PCRE2_NO_UTF_CHECK) && !o->global && term_is_binary(args[0]) &&
+	       !needs_urun(o, args[0], unicode) && binary_size_bytes(args[0]) > CHECK_AT_ONCE_BYTES;
 }
 
 static Term check_first(Process *p, const Term *args, unsigned arity)
 {
 	struct check_steps *s = mem_alloc(sizeof(*s));
 
-	*s = (struct check_steps){ .steps = { .step = check_step, .end = check_end, .place = { am_erlang, am_re_run_trap, 3 } } };
+	*s = (struct check_steps){
+		.steps = { .step = check_step, .end = check_end, .place = { am_erlang, am_re_run_trap, 3 } }
+	};
 	memcpy(s->args, args, sizeof(s->args));
 	s->bytes = binary_bytes(args[0], &s->n, &s->scratch);
 	return exc_run_steps(p, &s->steps, args, arity);

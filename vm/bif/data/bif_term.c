@@ -53,7 +53,8 @@ Term bif_erlang_is_integer_3(Process *p, Term *args)
 {
 	if (!term_is_integer(args[1]) || !term_is_integer(args[2]))
 		return exc_badarg(p);
-	return term_from_bool(term_is_integer(args[0]) && term_compare(args[1], args[0]) <= 0 && term_compare(args[0], args[2]) <= 0);
+	return term_from_bool(term_is_integer(args[0]) && term_compare(args[1], args[0]) <= 0 &&
+			      term_compare(args[0], args[2]) <= 0);
 }
 
 Term bif_erlang_is_function_2(Process *p, Term *args)
@@ -89,7 +90,8 @@ Term bif_erlang_is_record_2(Process *p, Term *args)
 Term bif_erlang_is_record_3(Process *p, Term *args)
 {
 	if (release_has_native_records() && term_is_atom(args[1]) && term_is_atom(args[2]))
-		return term_from_bool(term_is_record(args[0]) && definition_is(record_definition(args[0]), args[1], args[2]));
+		return term_from_bool(term_is_record(args[0]) &&
+				      definition_is(record_definition(args[0]), args[1], args[2]));
 	if (!term_is_atom(args[1]) || !term_is_small(args[2]))
 		return exc_badarg(p);
 	return term_from_bool(has_tag(args[0], args[1]) &&
@@ -375,8 +377,14 @@ static bool read_encode_options(Term list, unsigned *flags)
 /* Units of data/etf.h a reduction. */
 enum { ETF_UNITS_A_REDUCTION = 12 };
 
-static int64_t etf_units(const Process *p) { return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * ETF_UNITS_A_REDUCTION; }
-static void charge_units(Process *p, int64_t had, int64_t left) { process_bump(p, (int)((had - left) / ETF_UNITS_A_REDUCTION)); }
+static int64_t etf_units(const Process *p)
+{
+	return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * ETF_UNITS_A_REDUCTION;
+}
+static void charge_units(Process *p, int64_t had, int64_t left)
+{
+	process_bump(p, (int)((had - left) / ETF_UNITS_A_REDUCTION));
+}
 
 struct encode_steps {
 	struct exc_steps steps;
@@ -422,7 +430,9 @@ static Term encode_term(Process *p, const Term *args, unsigned arity, enum encod
 	if (status != -EAGAIN)
 		return status == 0 ? t : exc_system_limit(p);
 	s = mem_alloc(sizeof(*s));
-	s->steps = (struct exc_steps){ .step = encode_step, .end = encode_end, .place = { am_erts_internal, am_term_to_binary_trap, 1 } };
+	s->steps = (struct exc_steps){ .step = encode_step,
+				       .end = encode_end,
+				       .place = { am_erts_internal, am_term_to_binary_trap, 1 } };
 	s->encoder = rest;
 	return exc_run_steps(p, &s->steps, args, arity);
 }
@@ -439,7 +449,8 @@ Term bif_erlang_external_size_2(Process *p, Term *args)
 	for (Term list = args[1]; !release_is_from(26) && term_is_cons(list); list = cons_tail(list)) {
 		Term option = cons_head(list);
 
-		if (!term_is_tuple_of(option, 2) || tuple_get(option, 1) != am_minor_version || tuple_get(option, 2) == SMALL(2))
+		if (!term_is_tuple_of(option, 2) || tuple_get(option, 1) != am_minor_version ||
+		    tuple_get(option, 2) == SMALL(2))
 			return exc_badarg(p);
 	}
 	return encode_term(p, args, 2, ENCODE_SIZE);
@@ -500,7 +511,9 @@ static Term decode_term(Process *p, const Term *args, unsigned arity, unsigned f
 		return end_decoding(p, status, t, used, used_too);
 	}
 	s = mem_alloc(sizeof(*s));
-	s->steps = (struct exc_steps){ .step = decode_step, .end = decode_end, .place = { am_erts_internal, am_binary_to_term_trap, 1 } };
+	s->steps = (struct exc_steps){ .step = decode_step,
+				       .end = decode_end,
+				       .place = { am_erts_internal, am_binary_to_term_trap, 1 } };
 	s->decoder = rest;
 	s->scratch = scratch;
 	s->used_too = used_too;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Module unicode: characters in Latin-1 or UTF-8, of any mix of integers, binaries and lists, as one UTF-8 binary or list.
- * What cannot be converted is given back as {error | incomplete, Converted, Rest} in the shape that OTP gives it:
+/* Module unicode: characters in Latin-1 or UTF-8, of any mix of integers, binaries and lists, as one UTF-8 binary or
+ * list. What cannot be converted is given back as {error | incomplete, Converted, Rest} in the shape that OTP gives it:
  * Rest is what was left of the innermost list, put before what was left of those around it. */
 #include "base/alloc.h"
 #include "bif/bif.h"
@@ -262,7 +262,8 @@ static Term put_text(struct conversion *c, bool as_list)
 	}
 	if (b == NULL)
 		return binary_put(c->h, c->bytes, c->used);
-	return binary_from_counted(c->h, c->used > HEAPBIN_LIMIT && c->used < b->size_bytes ? binary_resize(b, c->used) : b, c->used);
+	return binary_from_counted(
+		c->h, c->used > HEAPBIN_LIMIT && c->used < b->size_bytes ? binary_resize(b, c->used) : b, c->used);
 }
 
 static Term put_result(struct conversion *c, bool ok, bool as_list)
@@ -298,8 +299,8 @@ static bool is_characters(Term t, bool latin1, size_t *n)
 	return t == NIL;
 }
 
-/* What a binary holds that is characters from end to end: itself, or a list of them. TERM_NONE: it is not, or the list is too long to
- * be made in one go. */
+/* What a binary holds that is characters from end to end: itself, or a list of them. TERM_NONE: it is not, or the list
+ * is too long to be made in one go. */
 static Term take_plain_binary(Process *p, Term t, bool latin1, bool as_list)
 {
 	uint8_t *scratch;
@@ -356,7 +357,9 @@ static Term get_text(const Term *args, bool as_list)
 {
 	Term t = args[0];
 
-	return !as_list && term_is_cons(t) && term_is_bitstring(cons_head(t)) && term_is_nil(cons_tail(t)) ? cons_head(t) : t;
+	return !as_list && term_is_cons(t) && term_is_bitstring(cons_head(t)) && term_is_nil(cons_tail(t))
+		       ? cons_head(t)
+		       : t;
 }
 
 static Term convert_whole(Process *p, const Term *args, bool as_list)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: what erts_debug tells of terms as they stand in memory, with shared parts counted and copied once. */
+/* Built-in functions: what erts_debug tells of terms as they stand in memory, with shared parts counted and copied
+ * once. */
 #include "bif/bif.h"
 #include "data/binary.h"
 #include "data/bitcopy.h"
@@ -55,8 +56,11 @@ Term bif_erts_debug_unaligned_bitstring_2(Process *p, Term *args)
 	memset(bytes, 0, (v.size + (uint64_t)offset + 7) / 8);
 	bitcopy_copy(bytes, (uint64_t)offset, v.base, v.offset, v.size);
 	s = (struct subbin *)heap_alloc(&p->heap, SUBBIN_WORDS);
-	*s = (struct subbin){ .header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN), .size_bytes = v.size / 8, .bit_size = v.size & 7,
-			      .bit_offset = (uint8_t)offset, .original = whole };
+	*s = (struct subbin){ .header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN),
+			      .size_bytes = v.size / 8,
+			      .bit_size = v.size & 7,
+			      .bit_offset = (uint8_t)offset,
+			      .original = whole };
 	return term_from_boxed((Term *)s);
 }
 

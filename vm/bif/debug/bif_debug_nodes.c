@@ -348,7 +348,8 @@ Term debug_node_references(Process *p, Term of)
 
 		list = heap_cons(h, heap_tuple(h, name, SMALL((int64_t)e->refs), put_holders(h, &s, e->node)), list);
 	}
-	list = heap_tuple(h, heap_tuple(h, am_node_references, list), heap_tuple(h, am_dist_references, put_names(h, &s)));
+	list = heap_tuple(h, heap_tuple(h, am_node_references, list),
+			  heap_tuple(h, am_dist_references, put_names(h, &s)));
 	mem_free(s.found);
 	mem_free(s.entries);
 	mem_free(s.programs);

@@ -29,16 +29,16 @@ struct peer_list {
 
 static void tell_link(struct peer_list *l, Term type, Term other, bool unlinking, const void *id)
 {
-	Term record = heap_tuple(l->h, am_erl_link, type, copy_to_heap(other, l->h), unlinking ? am_unlinking : am_linked,
-				 heap_uint(l->h, (uintptr_t)id));
+	Term record = heap_tuple(l->h, am_erl_link, type, copy_to_heap(other, l->h),
+				 unlinking ? am_unlinking : am_linked, heap_uint(l->h, (uintptr_t)id));
 
 	l->list = heap_cons(l->h, record, l->list);
 }
 
 static void tell_monitor(struct peer_list *l, Term type, Term direction, Term ref, Term other, Term extra)
 {
-	Term record = heap_tuple(l->h, am_erl_monitor, type, direction, copy_to_heap(ref, l->h), copy_to_heap(other, l->h),
-				 extra != TERM_NONE ? extra : NIL);
+	Term record = heap_tuple(l->h, am_erl_monitor, type, direction, copy_to_heap(ref, l->h),
+				 copy_to_heap(other, l->h), extra != TERM_NONE ? extra : NIL);
 
 	l->list = heap_cons(l->h, record, l->list);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: erts_debug:get_internal_state/1 and set_internal_state/2, by which OTP's test suites look into the machine.
- * They are there once available_internal_state is set. What tells of parts that this machine has not is no item here: badarg. */
+/* Built-in functions: erts_debug:get_internal_state/1 and set_internal_state/2, by which OTP's test suites look into
+ * the machine. They are there once available_internal_state is set. What tells of parts that this machine has not is no
+ * item here: badarg. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -28,8 +29,8 @@ enum { SLEEP_LIMIT_MS = 1 << 30, COLLIDING_LIMIT = 10 };
 
 static atomic_bool is_available;
 
-/* How many rounds natives of a topic may make before they give the scheduler back. Ours give it back when they are through,
- * so that a limit is kept for who asks, and changes nothing. */
+/* How many rounds natives of a topic may make before they give the scheduler back. Ours give it back when they are
+ * through, so that a limit is kept for who asks, and changes nothing. */
 enum limit { LIMIT_BINARY, LIMIT_RE, LIMIT_UNICODE, LIMIT_COUNT };
 static _Atomic int64_t limits[LIMIT_COUNT];
 
@@ -79,7 +80,8 @@ static Term set_gc_state(Process *p, Term value)
 	return term_from_bool(task_allow_collections(p, value == am_true));
 }
 
-/* Not even two words of the block are free, so that the next term that is made there collects. true: that collection is a major one. */
+/* Not even two words of the block are free, so that the next term that is made there collects. true: that collection is
+ * a major one. */
 static Term set_fill_heap(Process *p, Term major)
 {
 	size_t words = (size_t)(p->heap.stop - p->heap.top);
@@ -146,10 +148,12 @@ static Term set_block(Process *p, Term value)
 	return am_true;
 }
 
-/* Until every scheduler has been through what it was at; of aux_work, when no destructor of a library's resource runs any more. */
+/* Until every scheduler has been through what it was at; of aux_work, when no destructor of a library's resource runs
+ * any more. */
 static Term set_wait(Process *p, Term what)
 {
-	if (what != am_deallocations && what != am_timer_cancellations && what != am_aux_work && what != am_thread_progress)
+	if (what != am_deallocations && what != am_timer_cancellations && what != am_aux_work &&
+	    what != am_thread_progress)
 		return TERM_NONE;
 	return await_return(p, am_ok);
 }
@@ -179,15 +183,15 @@ static Term set_next_pid(Process *p, Term value)
 	return next_place(p);
 }
 
-/* How processes/0 works, as OTP's record has it. It walks the whole table in one go, whatever reductions are left, and charges
- * none, so what is counted by reduction is 0. */
+/* How processes/0 works, as OTP's record has it. It walks the whole table in one go, whatever reductions are left, and
+ * charges none, so what is counted by reduction is 0. */
 static Term get_processes_info(Process *p, Term of)
 {
 	Term limit = heap_uint(&p->heap, process_limit());
 
 	(void)of;
-	return heap_tuple(&p->heap, am_ptab_list_bif_info, SMALL(0), SMALL(1), limit, SMALL(0), SMALL(0), SMALL(0), SMALL(0),
-			  SMALL(0), SMALL(0));
+	return heap_tuple(&p->heap, am_ptab_list_bif_info, SMALL(0), SMALL(1), limit, SMALL(0), SMALL(0), SMALL(0),
+			  SMALL(0), SMALL(0), SMALL(0));
 }
 
 static Term get_processes(Process *p, Term of)
@@ -235,7 +239,8 @@ static Term set_mbuf(Process *p, Term value)
 	return copy_term_whole(value, &top, &p->heap.off_heap);
 }
 
-/* {Table, false}: no splits and joins at random in a tree that many may write. There are none here, so that only true is refused. */
+/* {Table, false}: no splits and joins at random in a tree that many may write. There are none here, so that only true
+ * is refused. */
 static Term set_random_split(Process *p, Term value)
 {
 	struct ets_hold hold;
@@ -344,7 +349,8 @@ static Term get_monitoring_nodes(Process *p, Term of)
 	return node_monitor_list(&p->heap);
 }
 
-/* The port or process that carries the connection to the node of that name; undefined: there is none, or it is not up. */
+/* The port or process that carries the connection to the node of that name; undefined: there is none, or it is not
+ * up. */
 static Term get_dist_ctrl(Process *p, Term node)
 {
 	struct channel *c = term_is_atom(node) ? channel_find(node) : NULL;
@@ -385,22 +391,44 @@ struct state_item {
 };
 
 static const struct state_item set_items[] = {
-	{ am_reds_left, set_reds_left }, { am_force_gc, set_force_gc }, { am_sleep, set_sleep }, { am_block_scheduler, set_sleep },
-	{ am_block, set_block }, { am_test_long_gc_sleep, set_long_gc_sleep }, { am_wait, set_wait }, { am_binary_loop_limit, set_binary_limit },
-	{ am_re_loop_limit, set_re_limit }, { am_unicode_loop_limit, set_unicode_limit }, { am_ets_force_trap, get_notsup },
-	{ am_ets_force_split, get_notsup }, { am_ets_debug_random_split_join, set_random_split },
-	{ am_colliding_names, set_colliding_names }, { am_mbuf, set_mbuf },
-	{ am_node_tab_delayed_delete, set_node_delay }, { am_gc_state, set_gc_state }, { am_proc_sig_buffers, set_sig_buffers },
-	{ am_fill_heap, set_fill_heap }, { am_next_pid, set_next_pid },
+	{ am_reds_left, set_reds_left },
+	{ am_force_gc, set_force_gc },
+	{ am_sleep, set_sleep },
+	{ am_block_scheduler, set_sleep },
+	{ am_block, set_block },
+	{ am_test_long_gc_sleep, set_long_gc_sleep },
+	{ am_wait, set_wait },
+	{ am_binary_loop_limit, set_binary_limit },
+	{ am_re_loop_limit, set_re_limit },
+	{ am_unicode_loop_limit, set_unicode_limit },
+	{ am_ets_force_trap, get_notsup },
+	{ am_ets_force_split, get_notsup },
+	{ am_ets_debug_random_split_join, set_random_split },
+	{ am_colliding_names, set_colliding_names },
+	{ am_mbuf, set_mbuf },
+	{ am_node_tab_delayed_delete, set_node_delay },
+	{ am_gc_state, set_gc_state },
+	{ am_proc_sig_buffers, set_sig_buffers },
+	{ am_fill_heap, set_fill_heap },
+	{ am_next_pid, set_next_pid },
 };
 
 static const struct state_item get_items[] = {
-	{ am_available_internal_state, get_available }, { am_reds_left, get_reds_left }, { am_processes, get_processes },
-	{ am_persistent_term, get_persistent_term }, { am_memory, get_memory },
-	{ am_process_info_args, get_process_info_args }, { am_stack_check, get_stack_check },
-	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup }, { am_lc_graph, get_notsup },
-	{ am_monitoring_nodes, get_monitoring_nodes }, { am_node_and_dist_references, debug_node_references },
-	{ am_next_pid, get_next_pid }, { am_processes_bif_info, get_processes_info }, { am_check_io_debug, get_check_io },
+	{ am_available_internal_state, get_available },
+	{ am_reds_left, get_reds_left },
+	{ am_processes, get_processes },
+	{ am_persistent_term, get_persistent_term },
+	{ am_memory, get_memory },
+	{ am_process_info_args, get_process_info_args },
+	{ am_stack_check, get_stack_check },
+	{ am_force_heap_frags, get_no },
+	{ am_flxctr_memory_usage, get_notsup },
+	{ am_lc_graph, get_notsup },
+	{ am_monitoring_nodes, get_monitoring_nodes },
+	{ am_node_and_dist_references, debug_node_references },
+	{ am_next_pid, get_next_pid },
+	{ am_processes_bif_info, get_processes_info },
+	{ am_check_io_debug, get_check_io },
 };
 
 static const struct state_item get_pairs[] = {

@@ -79,9 +79,10 @@ struct pattern_options {
 	Term meta_tracer;
 };
 
-static const struct { Term name; unsigned kind; } kind_rows[] = {
-	{ am_global, TRACE_KIND_GLOBAL }, { am_local, TRACE_KIND_LOCAL }, { am_meta, TRACE_KIND_META }, { am_call_count, TRACE_KIND_COUNT },
-	{ am_call_time, TRACE_KIND_TIME }, { am_call_memory, TRACE_KIND_MEMORY },
+static const struct { Term name; unsigned kind;
+} kind_rows[] = {
+	{ am_global, TRACE_KIND_GLOBAL },    { am_local, TRACE_KIND_LOCAL },    { am_meta, TRACE_KIND_META },
+	{ am_call_count, TRACE_KIND_COUNT }, { am_call_time, TRACE_KIND_TIME }, { am_call_memory, TRACE_KIND_MEMORY },
 };
 
 static unsigned kind_of(Term name)
@@ -131,7 +132,8 @@ static bool read_mfa(Term t, struct trace_mfa *mfa)
 	}
 	if (!term_is_atom(e[0]) || !term_is_atom(e[1]) || (e[2] != am_underscore && !term_is_small(e[2])))
 		return false;
-	*mfa = (struct trace_mfa){ e[0] != am_underscore ? e[0] : TERM_NONE, e[1] != am_underscore ? e[1] : TERM_NONE, -1 };
+	*mfa = (struct trace_mfa){ e[0] != am_underscore ? e[0] : TERM_NONE, e[1] != am_underscore ? e[1] : TERM_NONE,
+				   -1 };
 	if (e[2] == am_underscore)
 		return true;
 	mfa->arity = small_value(e[2]);
@@ -172,7 +174,9 @@ static bool is_replaced(Term what)
 /* Does it suit what it is a pattern of? */
 static bool suits(const struct match_program *m, Term what)
 {
-	return match_is_for(m, what == am_receive ? MATCH_FOR_ANY : what == am_send ? MATCH_FOR_SENDERS : MATCH_FOR_CALLS);
+	return match_is_for(m, what == am_receive ? MATCH_FOR_ANY
+			       : what == am_send  ? MATCH_FOR_SENDERS
+						  : MATCH_FOR_CALLS);
 }
 
 /* Returns the number of matches; -1: no such pattern. */
@@ -449,7 +453,8 @@ static Term info_of(Process *p, struct trace_session *s, Term *args)
 	}
 	if (term_is_tuple(args[0]))
 		return info_of_function(p, s, args);
-	if (!term_is_local_pid(args[0]) && !term_is_local_port(args[0]) && args[0] != am_new && args[0] != am_new_processes && args[0] != am_new_ports)
+	if (!term_is_local_pid(args[0]) && !term_is_local_port(args[0]) && args[0] != am_new &&
+	    args[0] != am_new_processes && args[0] != am_new_ports)
 		return exc_badarg_cause(p, am_badopt);
 	return info_of_flags(p, s, args);
 }
@@ -621,7 +626,9 @@ Term bif_erlang_trace_delivered_1(Process *p, Term *args)
 		return exc_badarg(p);
 	ref = heap_ref(&p->heap, 0);
 	d = mem_alloc(sizeof(*d));
-	*d = (struct delivery){ .to = p->id, .tracee = args[0], .ref_number = ref_number(ref), .ref_tag = ref_tag(ref) };
+	*d = (struct delivery){
+		.to = p->id, .tracee = args[0], .ref_number = ref_number(ref), .ref_tag = ref_tag(ref)
+	};
 	progress_wait(&d->wait, tell_delivered);
 	return ref;
 }

@@ -23,7 +23,10 @@ static Term tell_limits(Process *p, const struct watch_limits *w)
 	if (w->pid == NIL)
 		return am_undefined;
 	if (w->long_queue != 0)
-		list = heap_cons(h, heap_tuple(h, am_long_message_queue, heap_tuple(h, SMALL(w->short_queue), SMALL(w->long_queue))), list);
+		list = heap_cons(h,
+				 heap_tuple(h, am_long_message_queue,
+					    heap_tuple(h, SMALL(w->short_queue), SMALL(w->long_queue))),
+				 list);
 	list = put_limit(h, am_long_gc, w->long_gc_ms, list);
 	list = put_limit(h, am_long_schedule, w->long_schedule_ms, list);
 	list = put_limit(h, am_large_heap, w->large_heap_words, list);

@@ -120,14 +120,16 @@ static Term insert_all_new(Process *p, Term *args) { return insert_list(p, args[
 Term bif_ets_insert_2(Process *p, Term *args)
 {
 	if (term_is_tuple(args[1]))
-		return is_large_object(args[1]) ? exc_run_lent(p, insert_large, args) : insert_one(p, args[0], args[1], false);
+		return is_large_object(args[1]) ? exc_run_lent(p, insert_large, args)
+						: insert_one(p, args[0], args[1], false);
 	return is_long_list(args[1]) ? exc_run_lent(p, insert_all, args) : insert_all(p, args);
 }
 
 Term bif_ets_insert_new_2(Process *p, Term *args)
 {
 	if (term_is_tuple(args[1]))
-		return is_large_object(args[1]) ? exc_run_lent(p, insert_large_new, args) : insert_one(p, args[0], args[1], true);
+		return is_large_object(args[1]) ? exc_run_lent(p, insert_large_new, args)
+						: insert_one(p, args[0], args[1], true);
 	return is_long_list(args[1]) ? exc_run_lent(p, insert_all_new, args) : insert_all_new(p, args);
 }
 
@@ -138,7 +140,8 @@ static inline size_t count_words(const struct ets_object *first, const struct et
 {
 	size_t words = 0;
 
-	for (const struct ets_object *o = first; o != NULL && words <= most; o = bag != NULL ? hash_lookup_next(bag, o) : NULL)
+	for (const struct ets_object *o = first; o != NULL && words <= most;
+	     o = bag != NULL ? hash_lookup_next(bag, o) : NULL)
 		words += o->size_words + 2;
 	return words;
 }
@@ -368,7 +371,8 @@ static const struct ets_object *first_from(const struct ets_hash *h, uint32_t bu
 
 struct walk {
 	bool is_back, is_raw;
-	Term (*lookup)(Process *p, Term *args); /* the native that wants the key's objects as well; NULL: the key alone */
+	/* the native that wants the key's objects as well; NULL: the key alone */
+	Term (*lookup)(Process *p, Term *args);
 };
 
 /* Lets the table go. The key of o (NULL: the end), or {Key, Objects}; these as bif_ets_lookup_2 does it. */
@@ -378,7 +382,8 @@ static Term put_found(Process *p, struct ets_hold *hold, const struct ets_object
 	const struct ets_hash *bag = is_bag(s) ? &s->hash : NULL;
 	Term result = am_end_of_table;
 
-	if (o != NULL && w.lookup != NULL && sched_on_duty() && count_words(o, bag, EXC_WORDS_AT_ONCE) > EXC_WORDS_AT_ONCE) {
+	if (o != NULL && w.lookup != NULL && sched_on_duty() &&
+	    count_words(o, bag, EXC_WORDS_AT_ONCE) > EXC_WORDS_AT_ONCE) {
 		table_release(hold);
 		return exc_run_lent(p, w.lookup, args);
 	}
@@ -408,8 +413,14 @@ static Term find_end(Process *p, Term *args, struct walk w)
 
 Term bif_ets_first_1(Process *p, Term *args) { return find_end(p, args, (struct walk){ 0 }); }
 Term bif_ets_last_1(Process *p, Term *args) { return find_end(p, args, (struct walk){ .is_back = true }); }
-Term bif_erts_internal_ets_raw_first_1(Process *p, Term *args) { return find_end(p, args, (struct walk){ .is_raw = true }); }
-Term bif_ets_first_lookup_1(Process *p, Term *args) { return find_end(p, args, (struct walk){ .lookup = bif_ets_first_lookup_1 }); }
+Term bif_erts_internal_ets_raw_first_1(Process *p, Term *args)
+{
+	return find_end(p, args, (struct walk){ .is_raw = true });
+}
+Term bif_ets_first_lookup_1(Process *p, Term *args)
+{
+	return find_end(p, args, (struct walk){ .lookup = bif_ets_first_lookup_1 });
+}
 Term bif_ets_last_lookup_1(Process *p, Term *args)
 {
 	return find_end(p, args, (struct walk){ .is_back = true, .lookup = bif_ets_last_lookup_1 });
@@ -451,7 +462,10 @@ static Term find_neighbour(Process *p, Term *args, struct walk w)
 
 Term bif_ets_next_2(Process *p, Term *args) { return find_neighbour(p, args, (struct walk){ 0 }); }
 Term bif_ets_prev_2(Process *p, Term *args) { return find_neighbour(p, args, (struct walk){ .is_back = true }); }
-Term bif_erts_internal_ets_raw_next_2(Process *p, Term *args) { return find_neighbour(p, args, (struct walk){ .is_raw = true }); }
+Term bif_erts_internal_ets_raw_next_2(Process *p, Term *args)
+{
+	return find_neighbour(p, args, (struct walk){ .is_raw = true });
+}
 Term bif_ets_next_lookup_2(Process *p, Term *args)
 {
 	return find_neighbour(p, args, (struct walk){ .lookup = bif_ets_next_lookup_2 });

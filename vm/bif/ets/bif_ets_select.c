@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ets: match, select and their family. A long walk goes on by a trap to erts_internal:ets_select/1; a hash table is fixed for its process
- * meanwhile. What a chunk hands to the user has the shape that ets:repair_continuation/2 knows:
+/* ets: match, select and their family. A long walk goes on by a trap to erts_internal:ets_select/1; a hash table is
+ * fixed for its process meanwhile. What a chunk hands to the user has the shape that ets:repair_continuation/2 knows:
  *   {Table, Bucket, Limit, Program, Rest, length(Rest)}                        hash
  *   {Table, LastKey, [], Limit, Program, Rest, 0 or 1 (reverse), length(Rest)} ordered_set */
 #include "bif/bif.h"
@@ -122,7 +122,8 @@ static Term run_slice(Process *p, struct ets_hold *hold, struct select *s, bool 
 	process_bump(p, (int)select_run(s, t, p, ETS_SLICE_OBJECTS, &change) * ETS_REDUCTIONS_AN_OBJECT + 1);
 	if (s->is_done || (s->limit != 0 && s->count >= s->limit)) {
 		/* What a trap carried may be forged; the count matters where results are parted into chunks. */
-		bool forged = is_resumed && s->kind == SELECT_LIST && s->limit != 0 && list_length(s->list) != (int64_t)s->count;
+		bool forged = is_resumed && s->kind == SELECT_LIST && s->limit != 0 &&
+			      list_length(s->list) != (int64_t)s->count;
 
 		result = forged ? exc_badarg(p) : finish(p, t, s);
 		if (is_resumed && wants_fix)
@@ -180,7 +181,8 @@ static Term exc_no_walk(Process *p, Term table, enum select_kind kind)
 }
 
 /* Takes: the program's reference. */
-static Term start_walk(Process *p, Term table, struct match_program *m, enum select_kind kind, size_t limit, bool reverse)
+static Term start_walk(Process *p, Term table, struct match_program *m, enum select_kind kind, size_t limit,
+		       bool reverse)
 {
 	struct select s = { .kind = kind, .limit = limit, .reverse = reverse, .program = m, .list = NIL };
 	struct ets_hold hold;
@@ -192,7 +194,8 @@ static Term start_walk(Process *p, Term table, struct match_program *m, enum sel
 		resource_unref(&m->resource);
 		return exc_hold(p, &hold);
 	}
-	if (kind == SELECT_REPLACE && (hold.table->options.type == ETS_BAG || !match_keeps_key(m, table_key(hold.table)))) {
+	if (kind == SELECT_REPLACE &&
+	    (hold.table->options.type == ETS_BAG || !match_keeps_key(m, table_key(hold.table)))) {
 		table_release(&hold);
 		result = exc_no_walk(p, table, kind);
 	} else {
@@ -210,7 +213,8 @@ static bool is_state(Term t)
 	return term_is_tuple_of(t, STATE_WORDS) && match_get(tuple_get(t, STATE_PROGRAM)) != NULL &&
 	       is_count(tuple_get(t, STATE_KIND), SELECT_REPLACE) && is_count(tuple_get(t, STATE_REVERSE), 1) &&
 	       is_count(tuple_get(t, STATE_LIMIT), SMALL_MAX) && is_count(tuple_get(t, STATE_COUNT), SMALL_MAX) &&
-	       term_is_list(tuple_get(t, STATE_LIST)) && (term_is_cons(tuple_get(t, STATE_PLACE)) || is_count(tuple_get(t, STATE_PLACE), UINT32_MAX));
+	       term_is_list(tuple_get(t, STATE_LIST)) &&
+	       (term_is_cons(tuple_get(t, STATE_PLACE)) || is_count(tuple_get(t, STATE_PLACE), UINT32_MAX));
 }
 
 Term bif_erts_internal_ets_select_1(Process *p, Term *args)
@@ -481,8 +485,10 @@ static Term list_binaries(struct heap *h, const struct ets_object *o, Term list)
 
 		if (header_sub(*at) != SUB_REFBIN)
 			continue;
-		list = heap_cons(h, heap_tuple(h, heap_uint(h, (uintptr_t)r->binary), heap_uint(h, r->binary->size_bytes),
-					       heap_uint(h, binary_refs(r->binary))), list);
+		list = heap_cons(h,
+				 heap_tuple(h, heap_uint(h, (uintptr_t)r->binary), heap_uint(h, r->binary->size_bytes),
+					    heap_uint(h, binary_refs(r->binary))),
+				 list);
 	}
 	return list;
 }

@@ -242,7 +242,8 @@ static bool read_wish(struct wishes *w, Term option)
 	if (arity < 2)
 		return false;
 	if (tuple_get(option, 1) == am_heir) {
-		bool ok = w->heir == TERM_NONE && ((arity == 2 && value == am_none) || (arity == 3 && term_is_local_pid(value)));
+		bool ok = w->heir == TERM_NONE &&
+			  ((arity == 2 && value == am_none) || (arity == 3 && term_is_local_pid(value)));
 
 		w->heir = value;
 		w->heir_data = arity == 3 ? tuple_get(option, 3) : am_undefined;
@@ -356,8 +357,8 @@ static Term list_fixations(const struct ets_table *t, struct heap *h, bool monot
 	return heap_tuple(h, since, list);
 }
 
-/* {Buckets, Average, Deviation, Expected deviation, Shortest, Longest, Deleted, Locks}: the lengths of the chains, and how many
- * deleted objects wait in them for the last fixation to end. */
+/* {Buckets, Average, Deviation, Expected deviation, Shortest, Longest, Deleted, Locks}: the lengths of the chains, and
+ * how many deleted objects wait in them for the last fixation to end. */
 static Term list_stats(const struct ets_table *t, struct heap *h)
 {
 	const struct ets_hash *hash = &t->store.hash;

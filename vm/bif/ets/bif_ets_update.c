@@ -50,7 +50,8 @@ static void set_element(struct update *u, size_t position, Term value)
 	size_t arity = object_arity(o);
 
 	if (u->elements == NULL) {
-		u->elements = arity < sizeof(u->fixed) / sizeof(u->fixed[0]) ? u->fixed : mem_alloc((arity + 1) * sizeof(Term));
+		u->elements = arity < sizeof(u->fixed) / sizeof(u->fixed[0]) ? u->fixed
+									     : mem_alloc((arity + 1) * sizeof(Term));
 		memcpy(u->elements, o->words, (arity + 1) * sizeof(Term));
 		u->in_place = true;
 	}
@@ -150,7 +151,8 @@ static Term count_all(struct update *u, struct heap *h, Term ops)
 	return ordered;
 }
 
-/* The commonest: a small by a small, with a bare increment or {Position, Increment}. TERM_NONE: it is something else, and nothing has changed. */
+/* The commonest: a small by a small, with a bare increment or {Position, Increment}. TERM_NONE: it is something else,
+ * and nothing has changed. */
 static Term count_quickly(struct ets_object *o, size_t key, Term ops)
 {
 	bool is_pair = term_is_tuple_of(ops, 2);
@@ -181,7 +183,8 @@ static Term spell_out(Process *p, const struct ets_table *t, Term ops)
 }
 
 /* Fails: TERM_NONE with an exception. */
-static Term count_held(struct ets_hold *hold, Process *p, struct ets_object **place, Term ops, struct ets_change *change)
+static Term count_held(struct ets_hold *hold, Process *p, struct ets_object **place, Term ops,
+		       struct ets_change *change)
 {
 	Term result = count_quickly(*place, table_key(hold->table), ops);
 	struct update u;
@@ -204,7 +207,8 @@ static bool takes_updates(const struct ets_table *t)
 }
 
 /* Puts the default object, with the key asked for, into the table. */
-static struct ets_object **insert_default(struct ets_hold *hold, Process *p, Term key, Term object, struct ets_change *change)
+static struct ets_object **insert_default(struct ets_hold *hold, Process *p, Term key, Term object,
+					  struct ets_change *change)
 {
 	Term tuple = heap_tuple_array(&p->heap, tuple_arity(object), boxed_ptr(object) + 1);
 

@@ -160,8 +160,9 @@ static Term reply_ipread(Process *p, struct efile_job *job)
 	if (job->result == -1)
 		return am_eof;
 	data = job->end_of_file ? am_eof : take_data(p, job);
-	return heap_tuple(&p->heap, am_ok,
-			  heap_tuple(&p->heap, SMALL((int64_t)(pointer >> 32)), SMALL((int64_t)(pointer & UINT32_MAX)), data));
+	return heap_tuple(
+		&p->heap, am_ok,
+		heap_tuple(&p->heap, SMALL((int64_t)(pointer >> 32)), SMALL((int64_t)(pointer & UINT32_MAX)), data));
 }
 
 static Term file_type_atom(mode_t mode)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text straight to standard output and error (erlang:display/1 and its kin), and small answers to io and its servers. */
+/* Text straight to standard output and error (erlang:display/1 and its kin), and small answers to io and its
+ * servers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -81,7 +82,10 @@ static bool print_string(struct print_buffer *b, Term string)
 		return print_characters(b, string);
 	v = binary_view(string);
 	for (size_t i = 0; i < v.size / 8; i++)
-		print_bytes(b, &(char){ (char)(v.offset == 0 ? v.base[i] : v.base[i] << v.offset | v.base[i + 1] >> (8 - v.offset)) }, 1);
+		print_bytes(b,
+			    &(char){ (char)(v.offset == 0 ? v.base[i]
+							  : v.base[i] << v.offset | v.base[i + 1] >> (8 - v.offset)) },
+			    1);
 	return true;
 }
 
@@ -108,7 +112,8 @@ Term bif_erlang_display_string_2(Process *p, Term *args)
 	print_buffer_init(&b, 0);
 	if (print_string(&b, args[1]))
 		status = args[0] == am_stdin ? type_bytes(&b)
-					     : posix_write_all(args[0] == am_stdout ? STDOUT_FILENO : STDERR_FILENO, b.text, b.used);
+					     : posix_write_all(args[0] == am_stdout ? STDOUT_FILENO : STDERR_FILENO,
+							       b.text, b.used);
 	print_buffer_free(&b);
 	return status == 0 ? am_true : exc_badarg(p);
 }
@@ -119,7 +124,8 @@ Term bif_erts_internal_term_to_string_2(Process *p, Term *args)
 	struct print_buffer b;
 	Term text;
 
-	if (args[1] != am_undefined && (!term_is_small(args[1]) || small_value(args[1]) <= 1 || small_value(args[1]) >= INT_MAX))
+	if (args[1] != am_undefined &&
+	    (!term_is_small(args[1]) || small_value(args[1]) <= 1 || small_value(args[1]) >= INT_MAX))
 		return exc_badarg(p);
 	print_buffer_init(&b, args[1] == am_undefined ? 0 : (size_t)small_value(args[1]));
 	print_term(&b, args[0]);

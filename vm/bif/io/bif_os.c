@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: the environment and the operating system's process. Names and values are characters in Erlang, and encoded as file
- * names are outside. */
+/* Built-in functions: the environment and the operating system's process. Names and values are characters in Erlang,
+ * and encoded as file names are outside. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -140,8 +140,9 @@ static bool get_limits(Term t, size_t *low, size_t *high)
 		*low = *high = PORT_NO_LIMIT;
 		return true;
 	}
-	if (!term_is_tuple_of(t, 2) || !num_get_uint64(tuple_get(t, 1), low) || !num_get_uint64(tuple_get(t, 2), high) ||
-	    *low == 0 || *high == 0 || *low == PORT_NO_LIMIT || *high == PORT_NO_LIMIT)
+	if (!term_is_tuple_of(t, 2) || !num_get_uint64(tuple_get(t, 1), low) ||
+	    !num_get_uint64(tuple_get(t, 2), high) || *low == 0 || *high == 0 || *low == PORT_NO_LIMIT ||
+	    *high == PORT_NO_LIMIT)
 		return false;
 	if (*low > *high)
 		*low = *high;
@@ -239,7 +240,8 @@ static char *get_path(Term name)
 	if (term_is_atom(name))
 		return filename_from_term(name, true, &n);
 	for (Term t = name; t != NIL; t = cons_tail(t), n++)
-		if (!term_is_cons(t) || !term_is_small(cons_head(t)) || cons_head(t) == SMALL(0) || small_value(cons_head(t)) >> 8 != 0)
+		if (!term_is_cons(t) || !term_is_small(cons_head(t)) || cons_head(t) == SMALL(0) ||
+		    small_value(cons_head(t)) >> 8 != 0)
 			return NULL;
 	if (n == 0)
 		return NULL;

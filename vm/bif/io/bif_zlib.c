@@ -207,7 +207,8 @@ static int run_codec(struct stream *s, int (*codec)(z_stream *, int), size_t lim
 	return code;
 }
 
-/* {finished | continue, Output} or {need_dictionary, Adler, Output}. sizes: of input and output chunks, and the flush. */
+/* {finished | continue, Output} or {need_dictionary, Adler, Output}. sizes: of input and output chunks, and the
+ * flush. */
 static Term run_chunk(Process *p, struct stream *s, int (*codec)(z_stream *, int), const int *sizes)
 {
 	struct binary *out = sizes[0] > 0 && sizes[1] > 0 ? binary_new((size_t)sizes[1]) : NULL;
@@ -233,7 +234,8 @@ static Term run_chunk(Process *p, struct stream *s, int (*codec)(z_stream *, int
 	if (produced > 0) {
 		struct binary *shrunk = binary_resize(out, produced);
 
-		output = heap_cons(&p->heap, binary_from_counted(&p->heap, shrunk != NULL ? shrunk : out, produced), NIL);
+		output = heap_cons(&p->heap, binary_from_counted(&p->heap, shrunk != NULL ? shrunk : out, produced),
+				   NIL);
 	} else {
 		binary_unref(out);
 	}

@@ -194,7 +194,8 @@ Term bif_erlang_unlink_1(Process *p, Term *args)
 
 /* ---- monitors */
 
-/* type: process or port. Registered or {Name, Node}: *name; else TERM_NONE. *to: a pid or port, or the name of nobody. Fails: false. */
+/* type: process or port. Registered or {Name, Node}: *name; else TERM_NONE. *to: a pid or port, or the name of nobody.
+ * Fails: false. */
 static bool find_watched(Term type, Term what, Term *to, Term *name)
 {
 	*name = TERM_NONE;

@@ -230,8 +230,8 @@ static bool read_halt_options(Term list, bool *flush, int64_t *max_ms)
 		value = tuple_get(t, 2);
 		if (name == am_flush && (value == am_true || value == am_false))
 			*flush = value == am_true;
-		else if (name == am_flush_timeout && release_bounds_flushing() && term_is_small(value) && small_value(value) >= 0 &&
-			 small_value(value) <= UINT32_MAX)
+		else if (name == am_flush_timeout && release_bounds_flushing() && term_is_small(value) &&
+			 small_value(value) >= 0 && small_value(value) <= UINT32_MAX)
 			*max_ms = small_value(value);
 		else
 			return false;

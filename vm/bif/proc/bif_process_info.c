@@ -76,7 +76,8 @@ static Term put_place(struct heap *h, const struct code_place *place)
 
 static Term put_located(struct heap *h, const struct code_place *place, struct code_file_term *last)
 {
-	return heap_tuple(h, place->module, place->function, int_term(place->arity), code_place_list(h, place, last, NIL));
+	return heap_tuple(h, place->module, place->function, int_term(place->arity),
+			  code_place_list(h, place, last, NIL));
 }
 
 /* Code addresses from the top: where it stands, then the callers. Returns how many. */
@@ -115,7 +116,8 @@ static bool find_current(Process *p, struct code_place *place)
 		if (p->woken_from & PS_HIBERNATED)
 			*place = (struct code_place){ am_erlang, am_hibernate, 3, am_empty, 0 };
 		else
-			*place = (struct code_place){ p->initial_module, p->initial_function, p->initial_arity, am_empty, 0 };
+			*place = (struct code_place){ p->initial_module, p->initial_function, p->initial_arity,
+						      am_empty, 0 };
 		return true;
 	}
 	e = p->i != NULL ? export_of_stub(p->i) : NULL;
@@ -303,7 +305,8 @@ static void gather_suspending(const struct peer *n, void *arg)
 	if (n->kind != PEER_SUSPENDING)
 		return;
 	active = is_suspended(n->peer);
-	g->list = heap_cons(g->h, heap_tuple(g->h, n->peer, int_term(active ? n->count : 0), int_term(active ? 0 : n->count)),
+	g->list = heap_cons(g->h,
+			    heap_tuple(g->h, n->peer, int_term(active ? n->count : 0), int_term(active ? 0 : n->count)),
 			    g->list);
 }
 
@@ -425,13 +428,15 @@ static Term info_stack_size(Process *p, struct heap *h)
 static Term info_total_heap_size(Process *p, struct heap *h)
 {
 	(void)h;
-	return int_term(block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words + process_message_words(p));
+	return int_term(block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words +
+			process_message_words(p));
 }
 
 static size_t count_bytes(Process *p)
 {
 	size_t words = block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words;
-	size_t bytes = sizeof(*p) + peer_size_bytes(&p->links) + peer_size_bytes(&p->monitors) + peer_size_bytes(&p->monitored_by);
+	size_t bytes = sizeof(*p) + peer_size_bytes(&p->links) + peer_size_bytes(&p->monitors) +
+		       peer_size_bytes(&p->monitored_by);
 
 	for (struct signal *s = p->msg_first; s != NULL; s = s->next) {
 		bytes += sizeof(*s);
@@ -462,8 +467,10 @@ static Term info_binary(Process *p, struct heap *h)
 
 			if (header_sub(*at) != SUB_REFBIN)
 				continue;
-			list = heap_cons(h, heap_tuple(h, heap_uint(h, (uintptr_t)b->binary), int_term(b->binary->size_bytes),
-						       int_term(binary_refs(b->binary))), list);
+			list = heap_cons(h,
+					 heap_tuple(h, heap_uint(h, (uintptr_t)b->binary),
+						    int_term(b->binary->size_bytes), int_term(binary_refs(b->binary))),
+					 list);
 		}
 	}
 	return list;
@@ -516,8 +523,10 @@ static Term info_fullsweep_after(Process *p, struct heap *h)
 static Term info_garbage_collection(Process *p, struct heap *h)
 {
 	const Term pairs[][2] = {
-		{ am_max_heap_size, info_max_heap_size(p, h) }, { am_min_bin_vheap_size, int_term(p->heap.binary_min_words) },
-		{ am_min_heap_size, int_term(p->heap.min_words) }, { am_fullsweep_after, int_term(p->heap.minor_limit) },
+		{ am_max_heap_size, info_max_heap_size(p, h) },
+		{ am_min_bin_vheap_size, int_term(p->heap.binary_min_words) },
+		{ am_min_heap_size, int_term(p->heap.min_words) },
+		{ am_fullsweep_after, int_term(p->heap.minor_limit) },
 		{ am_minor_gcs, int_term(p->heap.minor_count) },
 	};
 
@@ -550,14 +559,15 @@ static Term info_last_calls(Process *p, struct heap *h)
 		SavedCall call = saved_calls_get(s, i);
 		const struct export *e = (const struct export *)call;
 
-		list = heap_cons(h, term_is_atom(call) ? call : heap_tuple(h, e->module, e->function, int_term(e->arity)), list);
+		list = heap_cons(
+			h, term_is_atom(call) ? call : heap_tuple(h, e->module, e->function, int_term(e->arity)), list);
 	}
 	return list;
 }
 
 /* ---- the items. DEFAULT: in process_info/1, in this order. OWN: the value holds terms of the process's own heap.
- * LONG: it may be as long as the heap or the tables are; DEEP: it takes as long as the stack is. COSTS: a reduction of who
- * is asked, as OTP has the process itself answer. SINCE_27, SINCE_28: there is none in earlier releases. */
+ * LONG: it may be as long as the heap or the tables are; DEEP: it takes as long as the stack is. COSTS: a reduction of
+ * who is asked, as OTP has the process itself answer. SINCE_27, SINCE_28: there is none in earlier releases. */
 enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4, DEEP = 8, COSTS = 16, SINCE_27 = 32, SINCE_28 = 64 };
 
 static const struct item {
@@ -667,7 +677,8 @@ static size_t queue_words(const Process *p)
 static bool is_small(const Process *p)
 {
 	const struct heap *h = &p->heap;
-	size_t used = block_words(h) - (size_t)(h->stop - h->top) + (size_t)(h->old_top - h->old_start) + h->fragment_words;
+	size_t used = block_words(h) - (size_t)(h->stop - h->top) + (size_t)(h->old_top - h->old_start) +
+		      h->fragment_words;
 
 	return peer_count(&p->links) <= SHORT_PEERS && peer_count(&p->monitors) <= SHORT_PEERS &&
 	       peer_count(&p->monitored_by) <= SHORT_PEERS && p->msg_length <= SHORT_QUEUE &&
@@ -677,7 +688,8 @@ static bool is_small(const Process *p)
 /* {Name, Value} on h, which is p's heap or that of whoever asks. */
 static Term make_item(Process *p, struct heap *h, const struct item *item)
 {
-	bool is_long = ((item->kind & LONG) && !is_small(p)) || ((item->kind & DEEP) && stack_words(&p->heap) > SHORT_WORDS);
+	bool is_long = ((item->kind & LONG) && !is_small(p)) ||
+		       ((item->kind & DEEP) && stack_words(&p->heap) > SHORT_WORDS);
 	Term value;
 
 	if (is_long)

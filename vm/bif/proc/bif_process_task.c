@@ -60,7 +60,8 @@ Term bif_erts_internal_garbage_collect_1(Process *p, Term *args)
 	return am_true;
 }
 
-/* The heap of a process that hibernates is as small as it can be. One that comes over its limit here ends after the answer. */
+/* The heap of a process that hibernates is as small as it can be. One that comes over its limit here ends after the
+ * answer. */
 static Term answer_collect(Process *p, struct process_call *c)
 {
 	if (p == NULL)

@@ -45,15 +45,15 @@ static void init_call(struct spawn_call *c, Process *p, const Term *args, Term o
 
 /* ---- what a sequential trace hears of a birth */
 
-/* {spawn_request, Ref, Parent, Leader, {M, F, Arity}, Options, ReplyTag, Arguments}, as if the parent had sent it and the
- * child received it. */
+/* {spawn_request, Ref, Parent, Leader, {M, F, Arity}, Options, ReplyTag, Arguments}, as if the parent had sent it and
+ * the child received it. */
 static void tell_request(const struct spawn_call *c, Process *child)
 {
 	Process *p = c->parent;
 	struct heap *h = &p->heap;
 	Term call = heap_tuple(h, c->args[0], c->args[1], SMALL((uint64_t)child->initial_arity));
-	Term message = heap_tuple(h, am_spawn_request, c->ref, p->id, p->group_leader, call, c->options, c->request.reply_tag,
-				  c->args[2]);
+	Term message = heap_tuple(h, am_spawn_request, c->ref, p->id, p->group_leader, call, c->options,
+				  c->request.reply_tag, c->args[2]);
 
 	trace_hooks.seq_sent(p, child->id, message);
 	trace_hooks.seq_received(child, p->seq_token, message);

@@ -26,7 +26,8 @@ static bool read_flags(Term list, Term key1, bool *flag1, Term key2, bool *flag2
 	return list == NIL;
 }
 
-/* Reads when a timer ends, by the clock of monotonic time. Fails: false when that is before system_info(start_time) or after end_time. */
+/* Reads when a timer ends, by the clock of monotonic time. Fails: false when that is before system_info(start_time) or
+ * after end_time. */
 static bool read_deadline(Term t, bool absolute, int64_t *ms)
 {
 	int64_t end_ms = INT64_MAX / 1000000, first_ms = absolute ? info_start_ns() / 1000000 : 0;

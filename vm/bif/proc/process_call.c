@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests from process to process. Invariant: each request is answered once, by the receiver or by whoever finds it gone. */
+/* Requests from process to process. Invariant: each request is answered once, by the receiver or by whoever finds it
+ * gone. */
 #include "bif/proc/process_call.h"
 
 #include "base/alloc.h"

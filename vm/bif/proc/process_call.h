@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work that one process asks another to do on itself, in the order of signals; the answer is a message {Ref, Result}. */
+/* Work that one process asks another to do on itself, in the order of signals; the answer is a message {Ref,
+ * Result}. */
 #ifndef VM_BIF_PROC_PROCESS_CALL_H
 #define VM_BIF_PROC_PROCESS_CALL_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: what system_info tells of allocators. All memory is the C library's, and every block is counted as a
- * process's or another: eheap_alloc has the former (all that erlang:memory(processes) tells), std_alloc the others. The
- * rest of OTP's allocators answer as they do where `+Mea min` has disabled them. Both take blocks from the same arenas,
- * so what was obtained from the system is told of each by its share of what is held: the sum is true. The C library
- * says neither what the most was (the present value is told) nor which blocks it mapped for themselves (none is told). */
+/* Built-in functions: what system_info tells of allocators. All memory is the C library's, and every block is counted
+ * as a process's or another: eheap_alloc has the former (all that erlang:memory(processes) tells), std_alloc the
+ * others. The rest of OTP's allocators answer as they do where `+Mea min` has disabled them. Both take blocks from the
+ * same arenas, so what was obtained from the system is told of each by its share of what is held: the sum is true. The
+ * C library says neither what the most was (the present value is told) nor which blocks it mapped for themselves (none
+ * is told). */
 #include <gnu/libc-version.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +16,8 @@
 
 /* The allocators of OTP's alloc_util. */
 static const Term util[] = {
-	am_temp_alloc, am_sl_alloc, am_std_alloc, am_ll_alloc, am_eheap_alloc, am_ets_alloc, am_fix_alloc, am_literal_alloc,
-	am_binary_alloc, am_driver_alloc,
+	am_temp_alloc, am_sl_alloc,  am_std_alloc,     am_ll_alloc,     am_eheap_alloc,
+	am_ets_alloc,  am_fix_alloc, am_literal_alloc, am_binary_alloc, am_driver_alloc,
 };
 enum { UTIL_COUNT = sizeof(util) / sizeof(util[0]) };
 
@@ -188,7 +189,8 @@ Term info_request_memory(Process *p, Term ref, Term names)
 	if (!term_is_local_ref(ref) || !term_is_cons(names) || tell_memory(&p->heap, 1, names) == TERM_NONE)
 		return TERM_NONE;
 	for (unsigned i = 1; i <= sched_count(); i++)
-		message_send_to(NULL, p, heap_tuple(&p->heap, ref, SMALL((uint64_t)i), tell_memory(&p->heap, i, names)));
+		message_send_to(NULL, p,
+				heap_tuple(&p->heap, ref, SMALL((uint64_t)i), tell_memory(&p->heap, i, names)));
 	return am_true;
 }
 

@@ -42,7 +42,8 @@ static struct {
 	struct lock lock;    /* what "since the last call" means */
 	uint64_t last_reds;
 	int64_t last_runtime_ms, last_wall_ms;
-	/* When last looked at (update_cpu_info): processors that the main thread may run on, that are configured, that are online. */
+	/* When last looked at (update_cpu_info): processors that the main thread may run on, that are configured, that
+	 * are online. */
 	atomic_int processors, cores, cores_online;
 	_Atomic Term requests_limit; /* a number that purging processes keep to */
 	struct atom_rows info_rows, stat_rows;
@@ -58,7 +59,8 @@ static int count_processors(void)
 /* Did any of the counts change? */
 static bool update_cpu_counts(void)
 {
-	int processors = count_processors(), cores = (int)sysconf(_SC_NPROCESSORS_CONF), online = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	int processors = count_processors(), cores = (int)sysconf(_SC_NPROCESSORS_CONF),
+	    online = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	bool changed = atomic_exchange(&info.processors, processors) != processors;
 
 	changed |= atomic_exchange(&info.cores, cores) != cores;
@@ -172,7 +174,9 @@ INFO(build_type, am_opt)
 INFO(emu_flavor, am_emu)
 INFO(compat_rel, SMALL(release_current->number))
 INFO(creation, int_term(node_self().creation))
-INFO(c_compiler_used, heap_tuple(&p->heap, am_gnuc, heap_tuple(&p->heap, SMALL(__GNUC__), SMALL(__GNUC_MINOR__), SMALL(__GNUC_PATCHLEVEL__))))
+INFO(c_compiler_used,
+     heap_tuple(&p->heap, am_gnuc,
+		heap_tuple(&p->heap, SMALL(__GNUC__), SMALL(__GNUC_MINOR__), SMALL(__GNUC_PATCHLEVEL__))))
 /* {Name, Text}, a list of. */
 static Term info_compile_info(Process *p)
 {
@@ -199,15 +203,19 @@ INFO(logical_processors_available, int_term(atomic_load(&info.processors)))
 INFO(scheduler_bind_type, am_unbound)
 INFO(message_queue_data, atomic_load(&spawn_defaults.off_heap_messages) ? am_off_heap : am_on_heap)
 INFO(fullsweep_after, heap_tuple(&p->heap, am_fullsweep_after, int_term(atomic_load(&spawn_defaults.fullsweep_after))))
-INFO(min_heap_size, heap_tuple(&p->heap, am_min_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_heap_words))))
-INFO(min_bin_vheap_size, heap_tuple(&p->heap, am_min_bin_vheap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_bin_vheap_words))))
-INFO(max_heap_size, max_heap_map(&p->heap, atomic_load(&spawn_defaults.max_heap_words), atomic_load(&spawn_defaults.max_heap_flags)))
+INFO(min_heap_size,
+     heap_tuple(&p->heap, am_min_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_heap_words))))
+INFO(min_bin_vheap_size,
+     heap_tuple(&p->heap, am_min_bin_vheap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_bin_vheap_words))))
+INFO(max_heap_size,
+     max_heap_map(&p->heap, atomic_load(&spawn_defaults.max_heap_words), atomic_load(&spawn_defaults.max_heap_flags)))
 
 static Term info_system_version(Process *p)
 {
 	char text[160];
 
-	snprintf(text, sizeof(text), "Erlang/OTP %s [erts-%s] [erlvm] [64-bit] [smp:%u:%u] [ds:%u:%u:%u] [async-threads:%u]\n",
+	snprintf(text, sizeof(text),
+		 "Erlang/OTP %s [erts-%s] [erlvm] [64-bit] [smp:%u:%u] [ds:%u:%u:%u] [async-threads:%u]\n",
 		 release_current->text, release_current->erts, sched_count(), sched_online(), dirty_count(DIRTY_CPU),
 		 dirty_online(DIRTY_CPU), dirty_count(DIRTY_IO), (unsigned)async_thread_count());
 	return string(&p->heap, text);
@@ -274,7 +282,8 @@ static Term put_clock(Process *p, Term name, clockid_t id, Term list)
 	list = put_pair(h, am_parallel, am_yes, list);
 	if (id == CLOCK_MONOTONIC)
 		list = put_pair(h, am_extended, am_no, list);
-	list = put_pair(h, am_resolution, r.tv_sec == 0 && r.tv_nsec > 0 ? int_term(1000000000 / r.tv_nsec) : SMALL(1), list);
+	list = put_pair(h, am_resolution, r.tv_sec == 0 && r.tv_nsec > 0 ? int_term(1000000000 / r.tv_nsec) : SMALL(1),
+			list);
 	list = put_pair(h, am_clock_id, name, list);
 	return put_pair(h, am_function, am_clock_gettime, list);
 }
@@ -358,8 +367,11 @@ static Term info_ethread_info(Process *p)
 {
 	struct heap *h = &p->heap;
 
-	static const struct { const char *what, *how; } facts[] = {
-		{ "32-bit native atomics", "C11" }, { "64-bit native atomics", "C11" }, { "Double word native atomics", "no" },
+	static const struct { const char *what, *how;
+	} facts[] = {
+		{ "32-bit native atomics", "C11" },
+		{ "64-bit native atomics", "C11" },
+		{ "Double word native atomics", "no" },
 	};
 	Term list = NIL;
 
@@ -405,32 +417,108 @@ static Term info_halt_flush_timeout(Process *p)
 static const struct info_item info_items[] = {
 #define ITEM(name) { am_##name, info_##name }
 #define ITEM_AS(name, other) { am_##name, info_##other }
-	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(snifs), ITEM(ets_count), ITEM(ets_limit), ITEM(atom_count),
-	ITEM(atom_limit), ITEM(schedulers), ITEM(schedulers_online), ITEM(scheduler_id), ITEM(schedulers_state),
-	ITEM(otp_release), ITEM(version), ITEM(nif_version), ITEM(driver_version), ITEM(machine),
+	ITEM(os_type),
+	ITEM(os_version),
+	ITEM(process_count),
+	ITEM(process_limit),
+	ITEM(port_count),
+	ITEM(port_limit),
+	ITEM(snifs),
+	ITEM(ets_count),
+	ITEM(ets_limit),
+	ITEM(atom_count),
+	ITEM(atom_limit),
+	ITEM(schedulers),
+	ITEM(schedulers_online),
+	ITEM(scheduler_id),
+	ITEM(schedulers_state),
+	ITEM(otp_release),
+	ITEM(version),
+	ITEM(nif_version),
+	ITEM(driver_version),
+	ITEM(machine),
 	ITEM(system_architecture),
-	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
-	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(compile_info), ITEM(dynamic_trace), ITEM(start_time),
-	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger),
-	ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, zero),
-	ITEM(update_cpu_info), ITEM_AS(break_ignored, false), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
-	ITEM(message_queue_data), ITEM(fullsweep_after), ITEM(min_heap_size), ITEM(min_bin_vheap_size), ITEM(max_heap_size),
-	ITEM(scheduler_bindings), ITEM(os_monotonic_time_source), ITEM(os_system_time_source), ITEM(garbage_collection),
-	ITEM(heap_sizes), ITEM(check_io), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores),
+	ITEM(wordsize),
+	ITEM(endian),
+	ITEM(heap_type),
+	ITEM(multi_scheduling),
+	ITEM(build_type),
+	ITEM_AS(emu_type, build_type),
+	ITEM(emu_flavor),
+	ITEM(compat_rel),
+	ITEM(creation),
+	ITEM(c_compiler_used),
+	ITEM(compile_info),
+	ITEM(dynamic_trace),
+	ITEM(start_time),
+	ITEM(end_time),
+	ITEM(time_offset),
+	ITEM(time_warp_mode),
+	ITEM(system_logger),
+	ITEM(outstanding_system_requests_limit),
+	ITEM_AS(delayed_node_table_gc, zero),
+	ITEM(update_cpu_info),
+	ITEM_AS(break_ignored, false),
+	ITEM(system_version),
+	ITEM(tolerant_timeofday),
+	ITEM(scheduler_bind_type),
+	ITEM(message_queue_data),
+	ITEM(fullsweep_after),
+	ITEM(min_heap_size),
+	ITEM(min_bin_vheap_size),
+	ITEM(max_heap_size),
+	ITEM(scheduler_bindings),
+	ITEM(os_monotonic_time_source),
+	ITEM(os_system_time_source),
+	ITEM(garbage_collection),
+	ITEM(heap_sizes),
+	ITEM(check_io),
+	ITEM(thread_pool_size),
+	ITEM_AS(logical_processors, cores),
 	ITEM(logical_processors_available),
-	ITEM_AS(logical_processors_online, cores_online), ITEM_AS(threads, true), ITEM_AS(smp_support, true),
-	ITEM_AS(kernel_poll, true), ITEM_AS(eager_check_io, true), ITEM_AS(time_correction, true),
-	ITEM_AS(debug_compiled, false), ITEM_AS(port_parallelism, false), ITEM(dirty_cpu_schedulers),
-	ITEM(dirty_cpu_schedulers_online), ITEM(dirty_io_schedulers), ITEM(trace_control_word), ITEM(sequential_tracer),
-	ITEM(dist_ctrl), ITEM(multi_scheduling_blockers), ITEM(normal_multi_scheduling_blockers),
-	ITEM(context_reductions), ITEM(dist_buf_busy_limit), ITEM(ethread_info), ITEM_AS(schedulers_total, schedulers),
-	ITEM_AS(run_queues, schedulers), ITEM_AS(constant_pool_support, true),
-	ITEM_AS(port_tasks, true), ITEM_AS(io_thread, false), ITEM_AS(lock_checking, false),
-	ITEM_AS(lock_counting, false), ITEM_AS(ets_always_compress, false), ITEM_AS(ets_realloc_moves, false),
-	ITEM_AS(cpu_quota, unknown), ITEM(info), ITEM(procs), ITEM(loaded), ITEM(dist), ITEM(all_schedulers_state), ITEM(emu_args),
-	ITEM_AS(beam_jump_table, true), ITEM_AS(hipe_architecture, undefined), { am_allocator, info_allocator },
+	ITEM_AS(logical_processors_online, cores_online),
+	ITEM_AS(threads, true),
+	ITEM_AS(smp_support, true),
+	ITEM_AS(kernel_poll, true),
+	ITEM_AS(eager_check_io, true),
+	ITEM_AS(time_correction, true),
+	ITEM_AS(debug_compiled, false),
+	ITEM_AS(port_parallelism, false),
+	ITEM(dirty_cpu_schedulers),
+	ITEM(dirty_cpu_schedulers_online),
+	ITEM(dirty_io_schedulers),
+	ITEM(trace_control_word),
+	ITEM(sequential_tracer),
+	ITEM(dist_ctrl),
+	ITEM(multi_scheduling_blockers),
+	ITEM(normal_multi_scheduling_blockers),
+	ITEM(context_reductions),
+	ITEM(dist_buf_busy_limit),
+	ITEM(ethread_info),
+	ITEM_AS(schedulers_total, schedulers),
+	ITEM_AS(run_queues, schedulers),
+	ITEM_AS(constant_pool_support, true),
+	ITEM_AS(port_tasks, true),
+	ITEM_AS(io_thread, false),
+	ITEM_AS(lock_checking, false),
+	ITEM_AS(lock_counting, false),
+	ITEM_AS(ets_always_compress, false),
+	ITEM_AS(ets_realloc_moves, false),
+	ITEM_AS(cpu_quota, unknown),
+	ITEM(info),
+	ITEM(procs),
+	ITEM(loaded),
+	ITEM(dist),
+	ITEM(all_schedulers_state),
+	ITEM(emu_args),
+	ITEM_AS(beam_jump_table, true),
+	ITEM_AS(hipe_architecture, undefined),
+	{ am_allocator, info_allocator },
 	{ am_alloc_util_allocators, info_alloc_util_allocators },
-	ITEM(taints), ITEM_AS(modified_timing_level, undefined), ITEM_AS(async_dist, false), ITEM(halt_flush_timeout),
+	ITEM(taints),
+	ITEM_AS(modified_timing_level, undefined),
+	ITEM_AS(async_dist, false),
+	ITEM(halt_flush_timeout),
 #if ERLVM_PROBES
 	ITEM_AS(dynamic_trace_probes, true),
 #else
@@ -445,9 +533,13 @@ static Term info_cpu_topology(Process *p)
 	Term list = NIL;
 
 	for (size_t i = cpu_topology_read(&cpus); i-- > 0;)
-		list = heap_cons(&p->heap, heap_tuple(&p->heap, am_cpu, heap_int(&p->heap, cpus[i].node), heap_int(&p->heap, cpus[i].processor),
-						      heap_int(&p->heap, cpus[i].processor_node), heap_int(&p->heap, cpus[i].core),
-						      heap_int(&p->heap, cpus[i].thread), heap_int(&p->heap, cpus[i].logical)), list);
+		list = heap_cons(&p->heap,
+				 heap_tuple(&p->heap, am_cpu, heap_int(&p->heap, cpus[i].node),
+					    heap_int(&p->heap, cpus[i].processor),
+					    heap_int(&p->heap, cpus[i].processor_node),
+					    heap_int(&p->heap, cpus[i].core), heap_int(&p->heap, cpus[i].thread),
+					    heap_int(&p->heap, cpus[i].logical)),
+				 list);
 	mem_free(cpus);
 	if (list == NIL)
 		return am_undefined;
@@ -545,7 +637,8 @@ static Term flag_backtrace_depth(Term value)
 {
 	if (!term_is_small(value) || small_value(value) < 0)
 		return TERM_NONE;
-	return SMALL(atomic_exchange(&exc_depth, small_value(value) < EXC_DEPTH_MAX ? (unsigned)small_value(value) : EXC_DEPTH_MAX));
+	return SMALL(atomic_exchange(&exc_depth, small_value(value) < EXC_DEPTH_MAX ? (unsigned)small_value(value)
+										    : EXC_DEPTH_MAX));
 }
 
 Term bif_erlang_system_flag_2(Process *p, Term *args)
@@ -646,7 +739,8 @@ static Term stat_garbage_collection(Process *p)
 {
 	struct sched_totals t = sched_totals();
 
-	return heap_tuple(&p->heap, heap_uint(&p->heap, t.collections), heap_uint(&p->heap, t.reclaimed_words), SMALL(0));
+	return heap_tuple(&p->heap, heap_uint(&p->heap, t.collections), heap_uint(&p->heap, t.reclaimed_words),
+			  SMALL(0));
 }
 
 static Term stat_context_switches(Process *p)
@@ -676,7 +770,8 @@ static Term put_lengths(Process *p, bool running, bool io)
 
 	list = heap_cons(&p->heap, int_term(dirty_tasks(DIRTY_CPU, running)), list);
 	for (unsigned i = sched_count(); i >= 1; i--)
-		list = heap_cons(&p->heap, int_term((int64_t)sched_run_queue_of(i) + (running && sched_is_busy(i))), list);
+		list = heap_cons(&p->heap, int_term((int64_t)sched_run_queue_of(i) + (running && sched_is_busy(i))),
+				 list);
 	return list;
 }
 
@@ -688,7 +783,8 @@ static Term stat_active_tasks_all(Process *p) { return put_lengths(p, true, true
 /* The sum of those. */
 static Term sum_lengths(bool running, bool io)
 {
-	int64_t n = (int64_t)sched_run_queue_length() + dirty_tasks(DIRTY_CPU, running) + (io ? dirty_tasks(DIRTY_IO, running) : 0);
+	int64_t n = (int64_t)sched_run_queue_length() + dirty_tasks(DIRTY_CPU, running) +
+		    (io ? dirty_tasks(DIRTY_IO, running) : 0);
 
 	for (unsigned i = sched_count(); i >= 1 && running; i--)
 		n += sched_is_busy(i);
@@ -802,7 +898,8 @@ static Term memory_of(const struct memory *m, Term kind)
 
 static Term put_memory(Process *p, const struct memory *m)
 {
-	static const Term kinds[] = { am_ets, am_code, am_binary, am_atom_used, am_atom, am_system, am_processes_used, am_processes, am_total };
+	static const Term kinds[] = { am_ets,    am_code,           am_binary,    am_atom_used, am_atom,
+				      am_system, am_processes_used, am_processes, am_total };
 	Term list = NIL;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

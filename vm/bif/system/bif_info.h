@@ -30,7 +30,8 @@ int64_t info_start_ns(void);
 /* system_info(allocator), system_info(alloc_util_allocators). */
 Term info_allocator(Process *p);
 Term info_alloc_util_allocators(Process *p);
-/* system_info({allocator, Name | [Name]}), with options; else allocator_sizes. Fails: TERM_NONE when there is no such allocator. */
+/* system_info({allocator, Name | [Name]}), with options; else allocator_sizes. Fails: TERM_NONE when there is no such
+ * allocator. */
 Term info_allocator_of(Process *p, Term of, bool options);
 /* bif_schedulers.c: system_info and system_flag of how many schedulers run processes. */
 void info_schedulers_init(void);
@@ -46,7 +47,8 @@ Term info_info(Process *p);
 Term info_procs(Process *p);
 Term info_loaded(Process *p);
 Term info_dist(Process *p);
-/* system_info({memory_internal, ref, [Name]}): p is sent {ref, Scheduler, [{Name, ...}]}, one a scheduler. Fails: TERM_NONE. */
+/* system_info({memory_internal, ref, [Name]}): p is sent {ref, Scheduler, [{Name, ...}]}, one a scheduler. Fails:
+ * TERM_NONE. */
 Term info_request_memory(Process *p, Term ref, Term names);
 /* [{Kind, Bytes}], as erlang:memory/0. */
 Term info_memory(Process *p);

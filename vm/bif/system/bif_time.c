@@ -156,7 +156,8 @@ static Term put_timestamp(Process *p, int64_t us)
 {
 	int64_t s = us / 1000000;
 
-	return heap_tuple(&p->heap, term_from_small(s / 1000000), term_from_small(s % 1000000), term_from_small(us % 1000000));
+	return heap_tuple(&p->heap, term_from_small(s / 1000000), term_from_small(s % 1000000),
+			  term_from_small(us % 1000000));
 }
 
 Term bif_erlang_timestamp_0(Process *p, Term *args)
@@ -181,7 +182,8 @@ Term bif_erlang_now_0(Process *p, Term *args)
 
 static Term put_date(struct heap *h, const struct tm *tm)
 {
-	return heap_tuple(h, term_from_small(tm->tm_year + 1900), term_from_small(tm->tm_mon + 1), term_from_small(tm->tm_mday));
+	return heap_tuple(h, term_from_small(tm->tm_year + 1900), term_from_small(tm->tm_mon + 1),
+			  term_from_small(tm->tm_mday));
 }
 
 static Term put_time(struct heap *h, const struct tm *tm)
@@ -211,13 +213,15 @@ static int64_t count_seconds(const struct tm *tm)
 /* The other way round; the year apart from *tm, whose own is too small for all there are. */
 static int64_t split_seconds(int64_t s, struct tm *tm)
 {
-	/* Divisions as multiplications: C. Neri, L. Schneider, Euclidean affine functions and their application to calendar algorithms. */
+	/* Divisions as multiplications: C. Neri, L. Schneider, Euclidean affine functions and their application to
+	 * calendar algorithms. */
 	int64_t days = s / DAY_S - (s % DAY_S < 0), from = days + DAYS_TO_EPOCH;
 	int64_t cycle = (from >= 0 ? from : from - (CYCLE_DAYS - 1)) / CYCLE_DAYS;
 	uint32_t of_day = (uint32_t)(s - days * DAY_S), quarters = (uint32_t)(from - cycle * CYCLE_DAYS) * 4 + 3;
 	uint32_t century = quarters / CYCLE_DAYS;
 	uint64_t years = (uint64_t)2939745 * ((quarters % CYCLE_DAYS) | 3); /* years of a century << 32 */
-	uint32_t of_year = (uint32_t)years / 2939745 / 4, months = 2141 * of_year + 197913; /* months since the start of last year << 16 */
+	/* months since the start of last year << 16 */
+	uint32_t of_year = (uint32_t)years / 2939745 / 4, months = 2141 * of_year + 197913;
 	bool is_next = of_year >= 306; /* January or February */
 
 	tm->tm_mday = (int)((months & 0xffff) / 2141) + 1;
@@ -277,7 +281,8 @@ static bool read_three(Term t, int *a, int *b, int *c)
 	if (!term_is_tuple_of(t, 3))
 		return false;
 	for (size_t i = 1; i <= 3; i++)
-		if (!term_is_small(tuple_get(t, i)) || small_value(tuple_get(t, i)) < 0 || small_value(tuple_get(t, i)) > 1 << 30)
+		if (!term_is_small(tuple_get(t, i)) || small_value(tuple_get(t, i)) < 0 ||
+		    small_value(tuple_get(t, i)) > 1 << 30)
 			return false;
 	*a = (int)small_value(tuple_get(t, 1));
 	*b = (int)small_value(tuple_get(t, 2));
@@ -304,8 +309,9 @@ static bool read_datetime(Term t, int year_min, struct tm *tm)
 	if (!term_is_tuple_of(t, 2) || !read_three(tuple_get(t, 1), &tm->tm_year, &tm->tm_mon, &tm->tm_mday) ||
 	    !read_three(tuple_get(t, 2), &tm->tm_hour, &tm->tm_min, &tm->tm_sec))
 		return false;
-	if (tm->tm_year < year_min || tm->tm_mon < 1 || tm->tm_mon > 12 || tm->tm_mday < 1 || tm->tm_mday > days_of_month(tm->tm_year, tm->tm_mon) ||
-	    tm->tm_hour > 23 || tm->tm_min > 59 || tm->tm_sec > 59)
+	if (tm->tm_year < year_min || tm->tm_mon < 1 || tm->tm_mon > 12 || tm->tm_mday < 1 ||
+	    tm->tm_mday > days_of_month(tm->tm_year, tm->tm_mon) || tm->tm_hour > 23 || tm->tm_min > 59 ||
+	    tm->tm_sec > 59)
 		return false;
 	tm->tm_year -= 1900;
 	tm->tm_mon -= 1;
