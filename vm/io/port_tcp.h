@@ -32,6 +32,7 @@ bool tcp_deliver_whole(struct inet_socket *s);
 /* Reads once, and delivers. Returns whether there may be more to read: all the room was filled, and the connection has
  * not ended. */
 bool tcp_receive(struct inet_socket *s);
+/* The commands of prim_inet:recv/3 and unrecv/2; the answer goes to a, of recv also later, to its caller. */
 void tcp_ctl_recv(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
 /* Bytes that are to be received again. */
 void tcp_ctl_unrecv(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
@@ -42,7 +43,9 @@ void tcp_ctl_unrecv(struct inet_socket *s, const uint8_t *data, size_t n, struct
 void tcp_write_queue(struct inet_socket *s);
 /* Sends of the file what goes at once; then the queue. */
 void tcp_write_file(struct inet_socket *s);
+/* As outputv of struct port_driver: takes the bytes of data. */
 void tcp_output(struct port *port, struct byte_queue *data);
+/* The commands of prim_inet:shutdown/2 and sendfile/4; the answer goes to a. */
 void tcp_ctl_shutdown(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
 /* The descriptor as the machine's int (prim_file:get_handle_nif/1), offset, length. */
 void tcp_ctl_sendfile(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);

@@ -77,7 +77,7 @@ unsigned sched_active(void);
 /* Only the first `online` run processes, or only the first: once a round of slices (proc/progress.h) that begins after
  * this is over. One caller at a time. */
 void sched_set_active(unsigned online, bool only_one);
-extern _Thread_local struct sched *sched_of_thread; /* private to sched.c */
+extern _Thread_local struct sched *sched_of_thread; /* set by sched.c and sched_loop.c alone */
 /* Of this thread; NULL elsewhere. */
 static inline struct sched *sched_self(void) { return sched_of_thread; }
 /* The running process of this thread, or NULL outside a scheduler. */

@@ -17,14 +17,15 @@ uint64_t timer_start_call(uint64_t ms, void (*fire)(void *arg), void *arg);
 /* False when it has fired or is firing. */
 bool timer_cancel_call(uint64_t number);
 
-/* What a timer does with a signal that it was given: at its time; when it was cancelled. Wired by
+/* What a timer does with a signal that it was given: at its time; when it was cancelled. Both take s. Wired by
  * timer_message_init. */
 struct signal;
 extern struct timer_signals {
 	void (*send)(Term to, struct signal *s);
 	void (*drop)(struct signal *s);
 } timer_signals;
-/* Sends s to a pid or registered name at_ms (of timer_now_ms's clock), unless it is cancelled by that number. */
+/* Sends s to a pid or registered name at_ms (of timer_now_ms's clock), unless it is cancelled by that number. Takes:
+ * s. */
 void timer_start_signal(uint64_t number, uint64_t at_ms, Term to, struct signal *s);
 /* Units: *left_ms. Fail: false when there is no such timer (any more). */
 bool timer_cancel_message(uint64_t ref, int64_t *left_ms);
