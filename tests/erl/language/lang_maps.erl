@@ -23,7 +23,7 @@ main() ->
     erlang:display({map_size(Big3), length([V || V <- maps:values(Big3), V =:= new])}),
     erlang:display(maps:fold(fun(K, V, S) -> S + K * V end, 0, Big)),
     erlang:display([is_map_key(5, Big), is_map_key(5.0, Big), 5 =:= maps:get(5, Big#{5 => 5})]),
-    erlang:display(maps:to_list(#{c => 3, a => 1, b => 2})),
+    erlang:display(maps:to_list(#{3 => c, 1 => a, 2 => b})),
     erlang:display(#{#{a => 1} => x} =:= #{#{a => 1} => x}),
     erlang:display([match(T) || T <- [#{type => get, id => 1}, #{type => put}, #{}, none]]).
 
@@ -53,6 +53,6 @@ id(X) -> X.
 %% expect: {1500,1001}
 %% expect: 250500250000
 %% expect: [true,false,true]
-%% expect: [{a,1},{b,2},{c,3}]
+%% expect: [{1,a},{2,b},{3,c}]
 %% expect: true
 %% expect: [{get,1},put,empty,no_map]

@@ -22,6 +22,7 @@
 %% expect: ok
 %% expect: [{error,closed},{error,closed}]
 %% expect: #{num_readers => 0,rstates => [selected,closing,closed],wstates => [closing,closed]}
+%% expect erl 27: #{num_readers => 0,rstates => [selected,closing,closed],wstates => [connected,closing,closed]}
 %% expect: [ok,closed]
 %% expect: {error,closed}
 %% expect: [{error,closed},{error,closed}]
