@@ -8,7 +8,7 @@ run() ->
     wait(),
     Parts = [fun births/0, fun messages/0, fun token/0, fun memory/0, fun calls/0, fun files/0, fun told/0, fun ports/0,
              fun sockets/0],
-    Who = lists:append([Part() || Part <- Parts]),
+    Who = [{"MAIN", self()} | lists:append([Part() || Part <- Parts])],
     timer:sleep(1100), % what tells each second has told
     ok = file:write_file("who", [[Name, "='", text(Pid), "'\n"] || {Name, Pid} <- Who]),
     erlang:halt(0).
