@@ -136,16 +136,23 @@ static void leave_at_once(int number)
 	_exit(0);
 }
 
+static struct termios at_start; /* what the terminal was set to */
+
+/* The terminal shows what is typed and hands it over by lines while the menu asks, whatever the shell's editor has set. */
 static void run_menu(void)
 {
 	struct sigaction again = { .sa_handler = leave_at_once }, before;
+	struct termios shell;
+	bool is_terminal = tcgetattr(STDIN_FILENO, &shell) == 0;
 
 	sigaction(SIGINT, &again, &before);
-	port_tty_pause(true);
+	if (is_terminal)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &at_start);
 	port_hold_stdin(true);
 	sched_stop_world(run_stopped, NULL);
 	sigaction(SIGINT, &before, NULL); /* before the shell answers, after which a Ctrl-C asks for a new menu */
-	port_tty_pause(false);
+	if (is_terminal)
+		tcsetattr(STDIN_FILENO, TCSANOW, &shell);
 	port_hold_stdin(false);
 }
 
@@ -164,7 +171,7 @@ void break_menu_init(char how)
 {
 	switch (how) {
 	case 'm':
-		if (isatty(STDIN_FILENO))
+		if (tcgetattr(STDIN_FILENO, &at_start) == 0)
 			os_signal_on_break(run_menu);
 		break;
 	case 'i':

@@ -330,8 +330,6 @@ void port_forget_traced(struct port *port);
 
 /* While on, no port reads descriptor 0: somebody else does. Ports neither come nor go meanwhile. */
 void port_hold_stdin(bool on);
-/* The terminal as it was before a port took it, and (off) as that port wants it. */
-void port_tty_pause(bool on);
 
 /* Every port of that driver ends with the reason, what it has to write is dropped. */
 void port_exit_all(const struct port_driver *driver, Term reason);

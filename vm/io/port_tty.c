@@ -53,12 +53,6 @@ static void set_again(int number)
 		tcsetattr(0, TCSANOW, &tty.raw);
 }
 
-void port_tty_pause(bool on)
-{
-	if (atomic_load(&tty.is_raw))
-		tcsetattr(0, on ? TCSADRAIN : TCSANOW, on ? &tty.saved : &tty.raw);
-}
-
 static void restore_and_die(int number)
 {
 	restore();
