@@ -53,9 +53,11 @@ check  mandoc                                      mandoc
 check  zsh                                         zsh
 check  /usr/lib/python3/*/prometheus_client        python3-prometheus-client
 '
-# Packages that bring much that is not wanted (a server that is started, a desktop) are only unpacked, below build/deps.
+# Packages that bring much that is not wanted (a server that is started, a desktop) are only unpacked, below build/deps, in this order:
+# one that brings the next row's, too, as prometheus does up to Debian 12, is enough for both.
 unpacked='
-check  promtool                                    prometheus
+check  prometheus                                  prometheus
+check  promtool                                    promtool
 check  /usr/lib/erlang/lib/observer-*/ebin         erlang-observer
 '
 
@@ -116,10 +118,18 @@ unpack() {
 	mv "$folder.new" "$folder"
 }
 
+is_unpacked() {
+	local root
+	for root in build/deps/*; do
+		! is_there "$1" "$root" || return 0
+	done
+	return 1
+}
+
 unpack_missing() {
 	local who what package
 	while read -r who what package; do
-		[ "$who" != "$1" ] || is_there "$what" || is_there "$what" "build/deps/$package" || unpack "$package"
+		[ "$who" != "$1" ] || is_there "$what" || is_unpacked "$what" || unpack "$package"
 	done <<<"$unpacked"
 }
 

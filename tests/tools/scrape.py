@@ -23,7 +23,6 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 PATIENCE_S = 50
 SOURCE, ERLSNOOP, ERLVM = sys.argv[1:]
-UNPACKED = SOURCE + "/build/deps/prometheus/usr/bin/"
 LOAD = """
 -module(%s).
 -export([main/0, child/1, take/0, slow/0]).
@@ -90,7 +89,8 @@ def find_in(path, pattern):
 
 
 def find_program(name):
-    return shutil.which(name) or UNPACKED + name
+    """The machine's, or the one that deps.sh has unpacked."""
+    return shutil.which(name) or next(glob.iglob(SOURCE + "/build/deps/*/usr/bin/" + name))
 
 
 class Prometheus:
