@@ -371,6 +371,22 @@ START_TEST(test_spawns_names_are_cut_to_the_terminal_only)
 END_TEST
 
 /* A prefix that the kernel does not step over stands where the probe's nop was. */
+/* VMs that come and go must not hold up the results: two are there before the last of 150 VMs has been started. */
+START_TEST(test_spawns_all_keeps_pace_with_vms_that_come_and_go)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP spawns -a --json .5 2 > told & e=$!\n"
+        "storm() { for i in {1..75}; do kill -0 $e || return; erl -noshell -eval 'spawn(fun() -> ok end), halt().'; done; echo late; }\n"
+        "storm 2>/dev/null & storm 2>/dev/null & wait $e; s=$?; wait; cat told; exit $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_lines(r->out, "{\"time\":"), support_lines(r->out, "{"));
+    ck_assert_int_eq(support_lines(r->out, "late"), 0);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"spawns\"", "births"), 1);
+}
+END_TEST
+
 START_TEST(test_spawns_all_goes_on_past_a_file_that_cannot_be_watched)
 {
     SUPPORT_BPF();
@@ -472,6 +488,7 @@ Suite *spawns_suite(void)
     tcase_add_test(live, test_spawns_table_fits_80_columns);
     tcase_add_test(live, test_spawns_wide_characters_fit_the_terminal);
     tcase_add_loop_test(live, test_spawns_names_are_cut_to_the_terminal_only, 0, 7);
+    tcase_add_test(live, test_spawns_all_keeps_pace_with_vms_that_come_and_go);
     tcase_add_test(live, test_spawns_all_goes_on_past_a_file_that_cannot_be_watched);
     tcase_add_test(live, test_spawns_all_looks_again_at_a_file_that_could_not_be_opened);
     tcase_add_test(live, test_spawns_all_looks_again_at_a_file_that_changed);
