@@ -61,7 +61,7 @@ erlvm)
 no_erlvm)
 	refused install ./erlvm_*.deb >said 2>&1
 	cat said
-	grep -q 'erlvm : Depends: erlang-base (< 1:26)' said
+	grep -q 'erlvm : Depends: erlang-base (< 1:28)' said
 	;;
 remove)
 	apt-get -q purge -y erlsnoop
