@@ -61,7 +61,7 @@ static void set_out(struct etf_encoder *e, struct binary *out)
 }
 
 /* On in a binary of so many bytes. */
-static void leave_fixed(struct etf_encoder *e, size_t bytes, size_t written)
+static void etf_encoder_leave_fixed(struct etf_encoder *e, size_t bytes, size_t written)
 {
 	set_out(e, binary_new(bytes));
 	if (!e->failed)
@@ -69,12 +69,12 @@ static void leave_fixed(struct etf_encoder *e, size_t bytes, size_t written)
 }
 
 /* For `used` bytes, of which those before `at` are written. Returns where to write on. */
-static __attribute__((noinline)) uint8_t *grow(struct etf_encoder *e, size_t at)
+static __attribute__((noinline)) uint8_t *etf_encoder_grow(struct etf_encoder *e, size_t at)
 {
 	if (e->out != NULL)
 		set_out(e, binary_resize(e->out, e->used * 2));
 	else
-		leave_fixed(e, e->used * 2, at);
+		etf_encoder_leave_fixed(e, e->used * 2, at);
 	return e->failed ? NULL : e->data + at;
 }
 
@@ -86,7 +86,7 @@ static inline uint8_t *take_room(struct etf_encoder *e, size_t n)
 	e->used += n;
 	if (e->data == NULL)
 		return NULL;
-	return likely(e->used <= e->room) ? e->data + at : grow(e, at);
+	return likely(e->used <= e->room) ? e->data + at : etf_encoder_grow(e, at);
 }
 
 static void put_bytes(struct etf_encoder *e, const void *bytes, size_t n)
@@ -372,7 +372,7 @@ static void end_fun(struct etf_encoder *e, size_t start)
 }
 
 /* Is t a proper list of bytes, short enough? */
-static bool is_byte_string(Term t, size_t *length)
+static bool etf_is_byte_string(Term t, size_t *length)
 {
 	size_t n = 0;
 
@@ -396,7 +396,7 @@ static void put_list(struct etf_encoder *e, Term t)
 	size_t n = 0;
 	uint8_t *at;
 
-	if (is_byte_string(t, &n)) {
+	if (etf_is_byte_string(t, &n)) {
 		put_tagged(e, ETF_STRING, n, 2);
 		at = take_room(e, n);
 		for (; at != NULL && term_is_cons(t); t = cons_tail(t))
@@ -464,7 +464,7 @@ static void put_record(struct etf_encoder *e, const struct record *r)
 		word_stack_push(&e->todo, r->values[i]);
 }
 
-static void put_boxed(struct etf_encoder *e, Term t)
+static void etf_encode_boxed(struct etf_encoder *e, Term t)
 {
 	const Term *p = boxed_ptr(t);
 
@@ -502,12 +502,12 @@ static void put_boxed(struct etf_encoder *e, Term t)
 	}
 }
 
-static void put_term(struct etf_encoder *e, Term t)
+static void etf_encode_term(struct etf_encoder *e, Term t)
 {
 	if (term_is_cons(t))
 		put_list(e, t);
 	else if (term_is_boxed(t))
-		put_boxed(e, t);
+		etf_encode_boxed(e, t);
 	else if (term_is_small(t))
 		put_integer(e, t);
 	else if (term_is_atom(t))
@@ -534,7 +534,7 @@ static void put_rest(struct etf_encoder *e, size_t counted, Term t, int64_t *lef
 	uint32_t n = 0;
 
 	for (; term_is_cons(t) && term_is_immed(cons_head(t)) && !e->failed && *left > 0; --*left, n++) {
-		put_term(e, cons_head(t));
+		etf_encode_term(e, cons_head(t));
 		t = cons_tail(t);
 	}
 	if (!term_is_cons(t)) {
@@ -573,7 +573,7 @@ static void count_boxed(struct etf_encoder *e, Term t)
 	else if (sub == SUB_FLOAT && !(e->flags & ETF_MINOR_0))
 		e->used += 1 + sizeof(double);
 	else
-		put_boxed(e, t);
+		etf_encode_boxed(e, t);
 }
 
 /* What has nothing inside is counted at once, what comes often without a look at how it is written. */
@@ -589,7 +589,7 @@ static inline void count_term(struct etf_encoder *e, Term t)
 		n = leaf_bytes(t, e->flags);
 		e->used += n;
 		if (unlikely(n == 0))
-			put_term(e, t);
+			etf_encode_term(e, t);
 	}
 }
 
@@ -616,7 +616,7 @@ static void count_list(struct etf_encoder *e, Term t, int64_t *left)
 {
 	size_t n;
 
-	if (is_byte_string(t, &n)) {
+	if (etf_is_byte_string(t, &n)) {
 		e->used += 3 + n;
 		return;
 	}
@@ -624,7 +624,7 @@ static void count_list(struct etf_encoder *e, Term t, int64_t *left)
 	count_rest(e, t, left);
 }
 
-static void count_some(struct etf_encoder *e, int64_t *left)
+static void etf_count_some(struct etf_encoder *e, int64_t *left)
 {
 	while (e->todo.count > 0 && !e->failed && *left > 0) {
 		Term t = word_stack_pop(&e->todo);
@@ -644,7 +644,7 @@ static void count_some(struct etf_encoder *e, int64_t *left)
 			count_terms(e, boxed_ptr(boxed_ptr(t)[1]) + 1, map_size(t), left);
 			count_terms(e, boxed_ptr(t) + 2, map_size(t), left);
 		} else {
-			put_term(e, t);
+			etf_encode_term(e, t);
 		}
 	}
 }
@@ -653,7 +653,7 @@ static void count_some(struct etf_encoder *e, int64_t *left)
 
 enum { BYTES_A_UNIT = 64 };
 
-static void encode_some(struct etf_encoder *e, int64_t *left)
+static void etf_encode_some(struct etf_encoder *e, int64_t *left)
 {
 	while (e->todo.count > 0 && !e->failed && *left > 0) {
 		Term t = word_stack_pop(&e->todo);
@@ -666,7 +666,7 @@ static void encode_some(struct etf_encoder *e, int64_t *left)
 		} else if (t == MARK_FUN_END) {
 			end_fun(e, word_stack_pop(&e->todo));
 		} else {
-			put_term(e, t);
+			etf_encode_term(e, t);
 			*left -= (int64_t)((e->used - before) / BYTES_A_UNIT);
 		}
 	}
@@ -707,7 +707,7 @@ static void drop_deflated(struct etf_encoder *e)
 static void begin_deflate(struct etf_encoder *e)
 {
 	if (e->out == NULL)
-		leave_fixed(e, e->used, e->used);
+		etf_encoder_leave_fixed(e, e->used, e->used);
 	if (e->failed || e->used < ZLIB_HEAD || e->used > UINT32_MAX)
 		return;
 	e->deflated = binary_new(e->used);
@@ -734,6 +734,12 @@ static void end_deflate(struct etf_encoder *e)
 	e->flags &= ~(unsigned)ETF_COMPRESSED;
 }
 
+static void etf_deflate_drop(struct etf_encoder *e)
+{
+	drop_deflated(e);
+	end_deflate(e);
+}
+
 static void finish_deflate(struct etf_encoder *e)
 {
 	size_t size = ZLIB_HEAD + e->z->total_out;
@@ -751,7 +757,7 @@ static void finish_deflate(struct etf_encoder *e)
 }
 
 /* Ends without ETF_COMPRESSED set. What is no shorter is given up. */
-static void deflate_some(struct etf_encoder *e, int64_t *left)
+static void etf_deflate_some(struct etf_encoder *e, int64_t *left)
 {
 	if (e->z == NULL)
 		begin_deflate(e);
@@ -767,8 +773,7 @@ static void deflate_some(struct etf_encoder *e, int64_t *left)
 			return;
 		}
 		if (e->z->avail_out == 0) {
-			drop_deflated(e);
-			end_deflate(e);
+			etf_deflate_drop(e);
 			return;
 		}
 	}
@@ -781,8 +786,7 @@ static void encoder_drop(struct etf_encoder *e)
 	word_stack_free(&e->todo);
 	if (e->out != NULL)
 		binary_unref(e->out);
-	drop_deflated(e);
-	end_deflate(e);
+	etf_deflate_drop(e);
 	mem_free(e->pieces);
 }
 
@@ -791,11 +795,11 @@ static void encoder_drop(struct etf_encoder *e)
 static int encoder_step(struct etf_encoder *e, int64_t *left)
 {
 	if (e->data != NULL)
-		encode_some(e, left);
+		etf_encode_some(e, left);
 	else
-		count_some(e, left);
+		etf_count_some(e, left);
 	if (!e->failed && e->todo.count == 0 && (e->flags & ETF_COMPRESSED))
-		deflate_some(e, left);
+		etf_deflate_some(e, left);
 	if (e->failed)
 		return -ENOMEM;
 	return e->todo.count > 0 || (e->flags & ETF_COMPRESSED) ? -EAGAIN : 0;
@@ -808,7 +812,7 @@ static struct binary *take_binary(struct etf_encoder *e)
 	struct binary *b;
 
 	if (*from == NULL)
-		leave_fixed(e, e->used, e->used);
+		etf_encoder_leave_fixed(e, e->used, e->used);
 	b = e->deflated != NULL || e->failed ? *from : binary_resize(e->out, e->used);
 	if (b != NULL)
 		*from = NULL;
@@ -890,7 +894,7 @@ static struct etf_encoder *move_encoder(const struct etf_encoder *from)
 }
 
 /* A leaf or a small tuple of leaves, without an encoder. Fails: 0, it is something else. */
-static size_t small_bytes(Term t, unsigned flags, int64_t *left)
+static size_t etf_count_small(Term t, unsigned flags, int64_t *left)
 {
 	size_t n = 2, leaf;
 
@@ -912,7 +916,7 @@ int etf_encode_start(Term t, unsigned flags, bool count_only, int64_t *left, str
 {
 	struct etf_encoder e;
 	int status;
-	size_t bytes = count_only ? small_bytes(t, flags, left) : 0;
+	size_t bytes = count_only ? etf_count_small(t, flags, left) : 0;
 
 	if (bytes > 0) {
 		*result = term_from_small((int64_t)(1 + bytes)); /* the version first */
