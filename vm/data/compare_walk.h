@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk over two terms that are compared: what is still to be compared stands in frames on a stack of its own, so that
- * depth costs no C stack. For compare_same.c and compare_order.c alone.
+/* The walk over two terms that are compared: what is still to be compared stands in frames on a stack of its own, so
+ * that depth costs no C stack. For compare_same.c and compare_order.c alone.
  * Invariant: the frames below the top one are those that decide only when all above are equal. */
 #ifndef VM_DATA_COMPARE_WALK_H
 #define VM_DATA_COMPARE_WALK_H
