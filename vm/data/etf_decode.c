@@ -743,7 +743,7 @@ static void run_jobs(struct etf_decoder *d, int64_t *left)
 	}
 }
 
-static void run_check(struct etf_decoder *d, int64_t *left)
+static void etf_check_some(struct etf_decoder *d, int64_t *left)
 {
 	while (d->wanted > 0 && !d->ahead.failed && *left > 0) {
 		if (integer_bytes(d->ahead.at, d->ahead.end) != 0) {
@@ -762,7 +762,7 @@ static void run_check(struct etf_decoder *d, int64_t *left)
 
 enum { INFLATE_BYTES = 16384, INFLATED_A_UNIT = 8 };
 
-static void begin_inflate(struct etf_decoder *d)
+static void etf_inflate_begin(struct etf_decoder *d)
 {
 	size_t size = take_be(&d->c, 4);
 
@@ -785,7 +785,7 @@ static void begin_inflate(struct etf_decoder *d)
 	d->z->next_out = d->inflated;
 }
 
-static void end_inflate(struct etf_decoder *d)
+static void etf_inflate_end(struct etf_decoder *d)
 {
 	if (d->z != NULL)
 		inflateEnd(d->z);
@@ -794,7 +794,7 @@ static void end_inflate(struct etf_decoder *d)
 }
 
 /* Ends with z gone: what is inflated is read, or c has failed. */
-static void inflate_some(struct etf_decoder *d, int64_t *left)
+static void etf_inflate_some(struct etf_decoder *d, int64_t *left)
 {
 	while (*left > 0) {
 		size_t rest = d->inflated_size - d->z->total_out, n = rest < INFLATE_BYTES ? rest : INFLATE_BYTES;
@@ -810,7 +810,7 @@ static void inflate_some(struct etf_decoder *d, int64_t *left)
 			(struct cursor){ .at = d->inflated,
 					 .end = d->inflated + d->inflated_size,
 					 .failed = result != Z_STREAM_END || d->z->total_out != d->inflated_size };
-		end_inflate(d);
+		etf_inflate_end(d);
 		return;
 	}
 }
@@ -852,7 +852,7 @@ static void decoder_init(struct etf_decoder *d, const uint8_t *bytes, size_t n, 
 		take(&c, 1);
 	decoder_init_at(d, bytes, c, flags, h);
 	if (inflates) {
-		begin_inflate(d);
+		etf_inflate_begin(d);
 		d->ahead = d->c;
 	}
 }
@@ -864,16 +864,16 @@ static void decoder_drop(struct etf_decoder *d)
 	if (d->jobs != d->fixed)
 		mem_free(d->jobs);
 	mem_free(d->inflated);
-	end_inflate(d);
+	etf_inflate_end(d);
 }
 
 int etf_decoder_step(struct etf_decoder *d, int64_t *left, Term *term, size_t *used)
 {
 	if (d->z != NULL)
-		inflate_some(d, left);
+		etf_inflate_some(d, left);
 	if (d->z != NULL)
 		return -EAGAIN;
-	run_check(d, left);
+	etf_check_some(d, left);
 	if (d->ahead.failed)
 		return -EINVAL;
 	if (d->wanted > 0)
