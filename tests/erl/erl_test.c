@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Erlang programs, each with the lines it must print: `%% expect: LINE`, in order; a row `%% expect 27: LINE` behind one
- * says what stands in its place with the library of OTP 27 and later ones, a row `%% expect erl 27: LINE` what the stock
- * erl alone prints there, and `%% until: 26` that the program is about those up to 26. Since OTP 26 a map's keys have no
- * order that is documented: with such a library `#{...}` is compared as if they were printed in theirs. Every program is
- * compiled by the stock erlc and run on the stock erl and on erlvm; each run is one test, and a failure shows the first
- * line that differs.
- * A program in a folder otpNN has its .beam beside it, made by the compiler of OTP NN (tests/erl/compile.sh makes it anew): that is what
- * runs, and an older stock erl, which cannot load it, is skipped.
- * Those of a folder libraryNN need what the library of OTP NN has and that of 25 has not: they run on erlvm with the library that OTPNN_ROOT
- * names (the root of an installation), or with the machine's when that is of OTP NN or later, and are skipped where there is neither.
+/* Erlang programs, each with the lines it must print, in order, in rows of its source:
+ *   %% expect: LINE          on every VM
+ *   %% expect 27: LINE       behind one of those: in its place with the library of OTP 27 and later ones
+ *   %% expect erl 27: LINE   what the stock erl alone prints in its place there
+ *   %% until: 26             the program is about libraries up to that of OTP 26
+ *   %% erl crashes: 27       the stock erl of OTP 27 and later ones dies of it
+ *   %% own lines             numbers that only erlvm prints: the stock erl is left out
+ * Since OTP 26 a map's keys have no order that is documented: with such a library `#{...}` is compared as if they were
+ * printed in theirs. Every program is compiled by the stock erlc and run on the stock erl and on erlvm; each run is one
+ * test, and a failure shows the first line that differs.
+ * A program in a folder otpNN has its .beam beside it, made by the compiler of OTP NN (tests/erl/compile.sh makes it
+ * anew): that is what runs, and an older stock erl, which cannot load it, is skipped.
+ * Those of a folder libraryNN need what the library of OTP NN has and that of 25 has not: they run on erlvm with the
+ * library that OTPNN_ROOT names (the root of an installation), or with the machine's when that is of OTP NN or later,
+ * and are skipped where there is neither.
  * The programs of the folders nif and driver have libraries: each .c file there is compiled with the header of the
- * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment; a .c file of the folder
- * cnode becomes a program with the library ei. Without that header they are skipped; so are programs of SCTP (sctp_*) where the kernel has none. What has to do with descriptors
- * runs on erlvm with several poll threads as well. ERL_TEST=name runs the programs whose name contains it. */
+ * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment; a .c file of the
+ * folder cnode becomes a program with the library ei. Without that header they are skipped; so are programs of SCTP
+ * (sctp_*) where the kernel has none. What has to do with descriptors runs on erlvm with several poll threads as well.
+ * ERL_TEST=name runs the programs whose name contains it. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -170,15 +176,26 @@ static int library_release(const char *path)
 	return folder != NULL ? atoi(folder + strlen("/library")) : 0;
 }
 
-/* The last release whose library the program is about, by a line `%% until: NN`. */
-static int last_release(const char *path)
+/* The number in a line of the program that begins with the mark; INT_MAX: there is none. */
+static int read_release_mark(const char *path, const char *mark)
 {
-	static const char mark[] = "%% until: ";
 	char *text = read_file(path), *at = strstr(text, mark);
-	int release = at != NULL ? atoi(at + sizeof(mark) - 1) : INT_MAX;
+	int release = at != NULL ? atoi(at + strlen(mark)) : INT_MAX;
 
 	free(text);
 	return release;
+}
+
+/* The last release whose library the program is about. */
+static int last_release(const char *path)
+{
+	return read_release_mark(path, "%% until: ");
+}
+
+/* The first release whose stock erl dies of the program. */
+static int crashing_release(const char *path)
+{
+	return read_release_mark(path, "%% erl crashes: ");
 }
 
 /* Are some of its lines numbers that erl has others of, by a line `%% own lines`? */
@@ -528,6 +545,8 @@ START_TEST(test_program_on_stock_erl)
 		return;
 	if (has_own_lines(path))
 		printf("SKIP %s on erl: some of its lines are erlvm's own\n", path);
+	else if (crashing_release(path) <= programs.stock_release)
+		printf("SKIP %s on erl: OTP %d dies of it\n", path, programs.stock_release);
 	else if (committed_release(path) == 0 && erlvm_refusal()[0] != 0)
 		printf("SKIP %s on erl: its lines are those of the release whose library erlvm runs, erl is OTP %d\n", path, programs.stock_release);
 	else if (committed_release(path) > programs.stock_release)

@@ -52,9 +52,15 @@ call() -> {call, 1, {f, 2}}.
 %% expect: no label refused
 %% expect: types sound loads
 %% expect: types none refused
+%% expect erl 27: types none loads
 %% expect: types cut refused
+%% expect erl 27: types cut loads
 %% expect: types empty refused
+%% expect erl 27: types empty loads
 %% expect: types first refused
+%% expect erl 27: types first loads
 %% expect: types bounds refused
+%% expect erl 27: types bounds loads
 %% expect: types short refused
+%% expect erl 27: types short loads
 %% expect: types unknown loads

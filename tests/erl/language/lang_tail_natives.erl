@@ -43,7 +43,7 @@ text(wide) -> "CALL";
 text(caught) -> "Y = id({y, Args}), try CALL of R -> {value, R} catch C:R:S -> {kept, {B, Y, Args}, C, R, S} end".
 
 callees() -> [
-    {erlang, atom_to_list, [1]}, {erlang, binary_to_term, [<<131>>]}, {erlang, list_to_integer, ["1x"]},
+    {erlang, atom_to_list, [1]}, {erlang, binary_to_term, [<<131>>]}, {erlang, list_to_float, ["1x"]},
     {erlang, list_to_binary, [[lists:duplicate(20000, $a), a]]}, {erlang, iolist_size, [[1 | x]]}, {erlang, tuple_to_list, [x]},
     {erlang, make_tuple, [-1, x]}, {erlang, element, [3, {a}]}, {erlang, setelement, [0, {a}, b]}, {erlang, '+', [a, 1]},
     {erlang, '++', [a, b]}, {erlang, phash2, [a, 0]}, {erlang, length, [[a | b]]}, {erlang, binary_part, [<<1>>, 1, 1]},
@@ -88,7 +88,7 @@ split(Tokens) ->
 
 %% expect: erlang:atom_to_list [body,last,only,moved,wide,caught] {error,badarg,[{args,[error_info]},caller]}
 %% expect: erlang:binary_to_term [body,last,only,moved,wide,caught] {error,badarg,[{args,[error_info]},caller]}
-%% expect: erlang:list_to_integer [body,last,only,moved,wide,caught] {error,badarg,[{args,[error_info]},caller]}
+%% expect: erlang:list_to_float [body,last,only,moved,wide,caught] {error,badarg,[{args,[error_info]},caller]}
 %% expect: erlang:list_to_binary [body,last,only,moved,wide,caught] {error,badarg,[{args,[error_info]},caller]}
 %% expect: erlang:iolist_size [body,last,only,moved,wide,caught] {error,badarg,[{args,[error_info]},caller]}
 %% expect: erlang:tuple_to_list [body,last,only,moved,wide,caught] {error,badarg,[{args,[error_info]},caller]}

@@ -4,6 +4,7 @@
 -export([main/0]).
 
 main() ->
+    [] = os:cmd("epmd -daemon"), % as erl -name does: net_kernel:start/2 leaves that to whoever calls it
     {ok, _} = net_kernel:start(list_to_atom("since27_" ++ os:getpid() ++ "@127.0.0.1"), #{name_domain => longnames}),
     {ok, Machine} = file:read_link("/proc/" ++ os:getpid() ++ "/exe"),
     {ok, Peer, Node} = peer:start_link(#{exec => Machine, name => "since27_peer_" ++ os:getpid(), host => "127.0.0.1", longnames => true, wait_boot => 60000}),

@@ -1,9 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What is told of natives and of the machine's inside; stack traces of what is applied last; binaries to which nothing is appended.
 %% expect: {builtin,[{yield,0},{apply,3},{node,0}]}
+%% expect erl 27: {builtin,[{max,2},{yield,0},{apply,3},{node,0}]}
 %% expect: {listed,[{node,0}]}
+%% expect erl 27: {listed,[{max,2},{node,0}]}
 %% expect: {nifs,true,[]}
 %% expect: {same,true,true,true}
+%% expect erl 27: {same,false,false,false}
 %% expect: {differs,false,<<"123a">>}
 %% expect: {trace,[{once,[x]},{begin_here,2}]}
 %% expect: {trace,[{twice,[x]},{begin_here,2}]}
@@ -14,6 +17,7 @@
 %% expect: {applied,[3,[{often,1},{begin_here,2}]]}
 %% expect: {inside,true,true,true,true}
 %% expect: {hash,true,true}
+%% expect erl 27: {hash,true,false}
 -module(otp_natives).
 -export([main/0, id/1]).
 

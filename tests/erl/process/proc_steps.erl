@@ -1,5 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Natives that take long give way in between: results, errors, ends, what is said meanwhile.
+%% erl crashes: 27
 -module(proc_steps).
 -export([main/0]).
 

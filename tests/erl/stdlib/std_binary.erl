@@ -38,6 +38,7 @@ id(X) -> X.
 %% expect: [true,true,381180604]
 %% expect: [[],92931372,[no,no,no,no]]
 %% expect: [9999,90000,10]
+%% expect erl 27: [9999,90000,80]
 %% expect: {error,badarg}
 %% expect: {error,badarg}
 %% expect: {error,badarg}

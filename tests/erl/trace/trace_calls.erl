@@ -230,9 +230,11 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   {trace,tracee,return_to,{trace_calls,'-main/0-fun-19-',0}}
 %% expect:   {trace,tracee,call,{trace_calls,last,[error,3]}}
 %% expect:   {trace,tracee,call,{erlang,error,[3]},{trace_calls,last,2}}
+%% expect erl 27:   {trace,tracee,call,{erlang,error,[3]},{trace_calls,id,1}}
 %% expect:   {trace,tracee,exception_from,{erlang,error,1},{error,3}}
 %% expect:   {trace,tracee,return_to,{trace_calls,'-main/0-fun-19-',0}}
 %% expect:   {result,{2,3,[{last,2}]}}
+%% expect erl 27:   {result,{2,3,[{id,1}]}}
 %% expect:   {trace,tracee,call,{trace_calls,last,[put,4]}}
 %% expect:   {trace,tracee,call,{erlang,put,[key,4]},{trace_calls,last,2}}
 %% expect:   {trace,tracee,return_from,{erlang,put,2},undefined}
