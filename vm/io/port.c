@@ -62,6 +62,11 @@ void port_count_input(struct port *port, size_t n)
 	atomic_fetch_add_explicit(&table.input_bytes, n, memory_order_relaxed);
 }
 
+static void port_table_count_output(size_t n)
+{
+	atomic_fetch_add_explicit(&table.output_bytes, n, memory_order_relaxed);
+}
+
 Term port_new_id(void)
 {
 	return term_from_port(atomic_fetch_add(&table.next_number, 1));
@@ -124,8 +129,8 @@ size_t port_limit(void)
 	return table.limit;
 }
 
-/* A place in the table, for enter_table; leave_table gives it back. */
-static bool take_place(void)
+/* A place in the table, for port_table_enter; port_table_leave gives it back. */
+static bool port_table_take_place(void)
 {
 	bool ok;
 
@@ -136,7 +141,7 @@ static bool take_place(void)
 	return ok;
 }
 
-static void enter_table(struct port *port)
+static void port_table_enter(struct port *port)
 {
 	_Atomic(struct port *) *head = bucket_of(port->id);
 
@@ -147,7 +152,7 @@ static void enter_table(struct port *port)
 }
 
 /* Who stands at it goes on from it: it keeps its `next`. */
-static void leave_table(struct port *port)
+static void port_table_leave(struct port *port)
 {
 	_Atomic(struct port *) *at = bucket_of(port->id);
 
@@ -291,11 +296,11 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 	uint64_t began;
 	int error;
 
-	if (!take_place())
+	if (!port_table_take_place())
 		return -EXFULL;
 	port = make_port(driver, o, p->id);
 	port_ref(port);
-	enter_table(port); /* a driver may say something in the name of its port while it starts */
+	port_table_enter(port); /* a driver may say something in the name of its port while it starts */
 	port->caller = p->id;
 	began = io_callback_began();
 	error = driver->start(port, o);
@@ -304,7 +309,7 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 	if (error != 0) {
 		atomic_store(&port->state, PORT_CLOSED);
 		port_cancel_timer(port);
-		leave_table(port);
+		port_table_leave(port);
 		port_let_go(port);
 		port_unref(port);
 		port_unref(port);
@@ -328,12 +333,12 @@ struct port *port_open_like(struct port *from, const char *name, Term owner, voi
 	const struct port_options o = { .name = name, .in = true, .out = true, .binary = from->binary };
 	struct port *port;
 
-	if (!take_place())
+	if (!port_table_take_place())
 		return NULL;
 	port = make_port(from->driver, &o, owner);
 	port->driver_data = driver_data;
 	port_ref(port);
-	enter_table(port);
+	port_table_enter(port);
 	enter(port, owner);
 	if (!signal_send_plain(SIG_LINK, port->id, owner, TERM_NONE))
 		port_exit(port, am_noproc);
@@ -367,7 +372,7 @@ static void finish_close(struct port *port)
 	byte_queue_clear(&port->out);
 	if (port->closed_wanted)
 		port_deliver_atom(port, port->closed_to, am_closed);
-	leave_table(port);
+	port_table_leave(port);
 	port_unref(port);
 }
 
@@ -503,7 +508,7 @@ void port_output(struct port *port, Term caller, struct byte_queue *data)
 	uint64_t began;
 
 	port->output_bytes += n;
-	atomic_fetch_add_explicit(&table.output_bytes, n, memory_order_relaxed);
+	port_table_count_output(n);
 	if (port_takes_vectors(port)) {
 		if (PROBE_ON(driver__outputv))
 			probe_driver__outputv(port, caller, (int64_t)n);
@@ -708,7 +713,7 @@ static bool owes_output(struct port *port)
 }
 
 /* Every port now in the table, counted. Owns: the caller. */
-static struct port **all_ports(size_t *n)
+static struct port **port_table_all(size_t *n)
 {
 	struct port **ports;
 
@@ -749,7 +754,7 @@ static void run_end(struct port *port, struct port_task *task)
 void port_exit_all(const struct port_driver *driver, Term reason)
 {
 	size_t n;
-	struct port **ports = all_ports(&n);
+	struct port **ports = port_table_all(&n);
 
 	for (size_t k = 0; k < n; k++) {
 		if (ports[k]->driver == driver && port_try_hold(ports[k])) {
@@ -800,7 +805,7 @@ static void flush_on(void)
 void port_flush_all(void)
 {
 	size_t n;
-	struct port **ports = all_ports(&n);
+	struct port **ports = port_table_all(&n);
 	int64_t max_ms = atomic_load(&sched_flush_max_ms), end_ns = clock_monotonic_ns() + max_ms * 1000000;
 
 	for (size_t k = 0; k < n; k++) {
