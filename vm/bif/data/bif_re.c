@@ -26,7 +26,7 @@ enum {
 
 /* ---- options */
 
-struct options {
+struct re_options {
 	struct regex_options compile;
 	uint32_t run;        /* PCRE2_* of a match */
 	struct regex_limits limits;
@@ -68,7 +68,7 @@ static const struct {
 	{ am_bsr_unicode, 'b', 0, 0 },
 };
 
-static bool set_simple(struct options *o, Term name)
+static bool set_simple(struct re_options *o, Term name)
 {
 	size_t i, n = sizeof(simple_options) / sizeof(simple_options[0]);
 
@@ -90,7 +90,7 @@ static bool set_simple(struct options *o, Term name)
 
 /* Of several options each adds the bits that it had with PCRE 8: cr and lf make crlf, and what makes no known number is
  * refused. */
-static bool set_newline(struct options *o, Term value)
+static bool set_newline(struct re_options *o, Term value)
 {
 	switch (value) {
 	case am_cr: o->newline_bits |= 1; return true;
@@ -102,7 +102,7 @@ static bool set_newline(struct options *o, Term value)
 	}
 }
 
-static void set_lines(struct options *o)
+static void set_lines(struct re_options *o)
 {
 	static const uint32_t newlines[8] = {
 		0,
@@ -120,7 +120,7 @@ static void set_lines(struct options *o)
 	o->compile.bsr = bsrs[o->bsr_bits];
 }
 
-static bool set_valued(struct options *o, Term name, Term value)
+static bool set_valued(struct re_options *o, Term name, Term value)
 {
 	uint64_t n;
 
@@ -145,9 +145,10 @@ static bool set_valued(struct options *o, Term name, Term value)
 	return true;
 }
 
-static bool get_options(struct options *o, Term list)
+static bool re_get_options(struct re_options *o, Term list)
 {
-	*o = (struct options){ .capture = TERM_NONE, .limits = { .match = REGEX_NO_LIMIT, .depth = REGEX_NO_LIMIT } };
+	*o = (struct re_options){ .capture = TERM_NONE,
+				  .limits = { .match = REGEX_NO_LIMIT, .depth = REGEX_NO_LIMIT } };
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		Term t = cons_head(list);
 
@@ -182,7 +183,7 @@ static Term put_compile_error(Process *p, int error, size_t offset, bool in_run)
 }
 
 /* Takes: the share. */
-static Term put_pattern(Process *p, const struct regex *regex, bool unicode)
+static Term re_put_pattern(Process *p, const struct regex *regex, bool unicode)
 {
 	uint8_t *bytes;
 	Term image = binary_alloc(&p->heap, regex_image_bytes(regex), &bytes), t = TERM_NONE;
@@ -222,7 +223,8 @@ static bool read_source(struct source *s, Term text)
 }
 
 /* Owns: the caller, a share. Fails: NULL, and *failure is what to return. */
-static const struct regex *compile_text(Process *p, Term text, const struct options *o, bool in_run, Term *failure)
+static const struct regex *re_compile_text(Process *p, Term text, const struct re_options *o, bool in_run,
+					   Term *failure)
 {
 	struct source source;
 	const struct regex *regex;
@@ -290,12 +292,12 @@ static Term put_exported(Process *p, Term *args, Term pattern, bool unicode)
 static Term compile_whole(Process *p, Term *args)
 {
 	const struct regex *regex;
-	struct options o;
+	struct re_options o;
 	Term failure, pattern;
 
-	get_options(&o, args[1]);
-	regex = compile_text(p, args[0], &o, false, &failure);
-	pattern = regex != NULL ? put_pattern(p, regex, o.unicode) : TERM_NONE;
+	re_get_options(&o, args[1]);
+	regex = re_compile_text(p, args[0], &o, false, &failure);
+	pattern = regex != NULL ? re_put_pattern(p, regex, o.unicode) : TERM_NONE;
 	if (regex == NULL)
 		return failure;
 	if (pattern != TERM_NONE && o.exported)
@@ -305,14 +307,14 @@ static Term compile_whole(Process *p, Term *args)
 
 static Term import_whole(Process *p, Term *args)
 {
-	struct options o;
+	struct re_options o;
 	const struct regex *regex;
 	Term failure;
 
-	get_options(&o, tuple_get(args[0], 4));
-	regex = compile_text(p, tuple_get(args[0], 3), &o, false, &failure);
+	re_get_options(&o, tuple_get(args[0], 4));
+	regex = re_compile_text(p, tuple_get(args[0], 3), &o, false, &failure);
 	if (regex != NULL)
-		return put_pattern(p, regex, o.unicode);
+		return re_put_pattern(p, regex, o.unicode);
 	return p->exc_kind != EXC_NONE ? TERM_NONE : exc_badarg(p);
 }
 
@@ -335,11 +337,11 @@ static bool is_export_head(Term head, Term compiled, bool unicode)
 
 Term bif_re_import_1(Process *p, Term *args)
 {
-	struct options o;
+	struct re_options o;
 	Term t = args[0];
 
 	if (!term_is_tuple_of(t, 5) || tuple_get(t, 1) != am_re_exported_pattern || !term_is_binary(tuple_get(t, 3)) ||
-	    !get_options(&o, tuple_get(t, 4)) || o.only_run ||
+	    !re_get_options(&o, tuple_get(t, 4)) || o.only_run ||
 	    !is_export_head(tuple_get(t, 2), tuple_get(t, 5), o.unicode))
 		return exc_badarg(p);
 	return is_long_pattern(tuple_get(t, 3)) ? exc_run_lent(p, import_whole, args) : import_whole(p, args);
@@ -347,9 +349,9 @@ Term bif_re_import_1(Process *p, Term *args)
 
 Term bif_re_compile_2(Process *p, Term *args)
 {
-	struct options o;
+	struct re_options o;
 
-	if (!get_options(&o, args[1]) || o.only_run)
+	if (!re_get_options(&o, args[1]) || o.only_run)
 		return exc_badarg_cause(p, am_badopt);
 	if (o.unicode && !term_is_binary(args[0]))
 		return exc_trap(p, export_get(am_re, am_ucompile, 2), 2, args);
@@ -362,7 +364,7 @@ Term bif_re_compile_1(Process *p, Term *args)
 }
 
 /* Owns: the caller, a share. Fails: NULL when t is no compiled pattern. */
-static const struct regex *get_pattern(Term t, bool *unicode)
+static const struct regex *re_get_pattern(Term t, bool *unicode)
 {
 	const struct regex *regex;
 	const uint8_t *image;
@@ -447,7 +449,7 @@ static Term put_from(const struct answer *a, int64_t first)
 
 /* Several groups may have one name by an option, or by (?J) in the pattern. Only the option makes them one, as in
  * OTP. */
-static bool may_share_names(const struct regex *r)
+static bool re_may_share_names(const struct regex *r)
 {
 	return (r->options.flags & PCRE2_DUPNAMES) != 0;
 }
@@ -455,7 +457,7 @@ static bool may_share_names(const struct regex *r)
 static Term put_all_names(const struct answer *a)
 {
 	struct regex_names names = regex_names(a->regex);
-	bool has_option = may_share_names(a->regex);
+	bool has_option = re_may_share_names(a->regex);
 	Term list = NIL, *link = &list;
 	const char *name, *last = NULL;
 	uint32_t group;
@@ -538,7 +540,7 @@ static Term put_answer(const struct answer *a, Term values)
 
 /* ---- running */
 
-static Term put_no_match(Process *p, const struct options *o, int result)
+static Term put_no_match(Process *p, const struct re_options *o, int result)
 {
 	switch (result) {
 	case PCRE2_ERROR_NOMATCH:
@@ -564,7 +566,7 @@ struct match_job {
 	enum worker_lane lane;
 	_Atomic int state;
 	Process *p;          /* counted */
-	struct options o;
+	struct re_options o;
 	struct fragment *kept; /* {Subject, Capture} */
 	Term pair;
 	const uint8_t *bytes; /* of the subject: kept's, or scratch */
@@ -659,7 +661,7 @@ static Term finish_match(Process *p, void *arg)
 }
 
 /* bytes: the subject's own, or what scratch holds. Takes: scratch. */
-static Term match_apart(Process *p, const struct regex *regex, const struct options *o, Term subject,
+static Term match_apart(Process *p, const struct regex *regex, const struct re_options *o, Term subject,
 			const uint8_t *bytes, size_t n, uint8_t *scratch)
 {
 	struct match_job *j = mem_zalloc(sizeof(*j));
@@ -722,7 +724,7 @@ static void charge_bytes(const struct grace *g, size_t bytes)
 }
 
 /* Takes: scratch. */
-static Term run_bytes(Process *p, const struct regex *regex, const struct options *o, Term subject,
+static Term run_bytes(Process *p, const struct regex *regex, const struct re_options *o, Term subject,
 		      const uint8_t *bytes, size_t n, uint8_t *scratch)
 {
 	struct regex_match m;
@@ -741,7 +743,7 @@ static Term run_bytes(Process *p, const struct regex *regex, const struct option
 	return t;
 }
 
-static Term run(Process *p, const struct regex *regex, const struct options *o, Term subject)
+static Term re_match(Process *p, const struct regex *regex, const struct re_options *o, Term subject)
 {
 	uint8_t *scratch;
 	size_t n;
@@ -772,7 +774,7 @@ static bool is_capture_list(Term t)
 	return term_is_nil(t);
 }
 
-static bool is_capture(const struct options *o)
+static bool re_is_capture(const struct re_options *o)
 {
 	if (o->capture == TERM_NONE)
 		return true;
@@ -783,14 +785,14 @@ static bool is_capture(const struct options *o)
 }
 
 /* Does re.erl have to make binaries of the texts, or lists of the result, first? */
-static bool needs_urun(const struct options *o, Term subject, bool unicode)
+static bool needs_urun(const struct re_options *o, Term subject, bool unicode)
 {
 	bool as_list = o->capture != TERM_NONE && o->capture_type == am_list;
 
 	return unicode && (!term_is_bitstring(subject) || (as_list && !o->global));
 }
 
-static Term run_text(Process *p, Term *args, const struct options *o)
+static Term run_text(Process *p, Term *args, const struct re_options *o)
 {
 	Term t, trap[3] = { args[0], args[1], args[2] };
 	const struct regex *regex;
@@ -799,23 +801,23 @@ static Term run_text(Process *p, Term *args, const struct options *o)
 		return exc_badarg(p);
 	if (needs_urun(o, args[0], o->unicode) || (o->unicode && !term_is_bitstring(args[1])))
 		return exc_trap(p, export_get(am_re, am_urun, 3), 3, trap);
-	regex = compile_text(p, args[1], o, true, &t);
+	regex = re_compile_text(p, args[1], o, true, &t);
 	if (regex == NULL)
 		return t;
 	if (o->global) {
 		trap[2] = heap_tuple(&p->heap, args[2], term_from_bool(o->only_compile), args[1]);
-		trap[1] = put_pattern(p, regex, o->unicode);
+		trap[1] = re_put_pattern(p, regex, o->unicode);
 		if (trap[1] == TERM_NONE)
 			return TERM_NONE;
 		return exc_trap(p, export_get(am_re, am_grun, 3), 3, trap);
 	}
-	t = run(p, regex, o, args[0]);
+	t = re_match(p, regex, o, args[0]);
 	regex_release(regex);
 	return t;
 }
 
 /* With line ends other than the pattern was compiled for. */
-static Term run_recompiled(Process *p, const struct regex *old, const struct options *o, Term subject)
+static Term run_recompiled(Process *p, const struct regex *old, const struct re_options *o, Term subject)
 {
 	struct regex_options changed = old->options;
 	const struct regex *regex;
@@ -830,18 +832,18 @@ static Term run_recompiled(Process *p, const struct regex *old, const struct opt
 	regex = regex_obtain(old->source, old->source_bytes, &changed, &error, &offset);
 	if (regex == NULL)
 		return exc_badarg(p);
-	t = run(p, regex, o, subject);
+	t = re_match(p, regex, o, subject);
 	regex_release(regex);
 	return t;
 }
 
-static bool has_other_lines(const struct regex *regex, const struct options *o)
+static bool has_other_lines(const struct regex *regex, const struct re_options *o)
 {
 	return (o->compile.newline != 0 && o->compile.newline != regex->options.newline) ||
 	       (o->compile.bsr != 0 && o->compile.bsr != regex->options.bsr);
 }
 
-static Term run_compiled(Process *p, Term *args, const struct options *o, const struct regex *regex, bool unicode)
+static Term run_compiled(Process *p, Term *args, const struct re_options *o, const struct regex *regex, bool unicode)
 {
 	Term trap[3] = { args[0], args[1], args[2] };
 
@@ -855,13 +857,13 @@ static Term run_compiled(Process *p, Term *args, const struct options *o, const 
 	}
 	if (has_other_lines(regex, o))
 		return run_recompiled(p, regex, o, args[0]);
-	return run(p, regex, o, args[0]);
+	return re_match(p, regex, o, args[0]);
 }
 
-static Term run_pattern(Process *p, Term *args, const struct options *o)
+static Term run_pattern(Process *p, Term *args, const struct re_options *o)
 {
 	bool unicode;
-	const struct regex *regex = get_pattern(args[1], &unicode);
+	const struct regex *regex = re_get_pattern(args[1], &unicode);
 	Term t;
 
 	if (regex == NULL)
@@ -871,7 +873,7 @@ static Term run_pattern(Process *p, Term *args, const struct options *o)
 	return t;
 }
 
-static Term run_options(Process *p, Term *args, const struct options *o)
+static Term run_options(Process *p, Term *args, const struct re_options *o)
 {
 	return term_is_tuple(args[1]) ? run_pattern(p, args, o) : run_text(p, args, o);
 }
@@ -891,9 +893,9 @@ struct check_steps {
 /* The match itself. */
 static Term run_checked(Process *p, struct check_steps *s)
 {
-	struct options o;
+	struct re_options o;
 
-	get_options(&o, s->args[2]);
+	re_get_options(&o, s->args[2]);
 	if (o.offset < s->n && (s->bytes[o.offset] & 0xc0) == 0x80) /* within a character */
 		return exc_badarg(p);
 	o.run |= PCRE2_NO_UTF_CHECK;
@@ -919,7 +921,7 @@ static void check_end(struct exc_steps *steps)
 	mem_free(((struct check_steps *)steps)->scratch);
 }
 
-static bool wants_check(const Term *args, const struct options *o)
+static bool wants_check(const Term *args, const struct re_options *o)
 {
 	bool unicode = term_is_tuple_of(args[1], 5) ? tuple_get(args[1], 3) != SMALL(0) : o->unicode;
 
@@ -942,11 +944,11 @@ static Term check_first(Process *p, const Term *args, unsigned arity)
 /* args: of re:run/3, or as many as the native has. */
 static Term run_any(Process *p, Term *args, unsigned arity, uint32_t flags)
 {
-	struct options o;
+	struct re_options o;
 
-	if (!get_options(&o, args[2]))
+	if (!re_get_options(&o, args[2]))
 		return exc_badarg_cause(p, am_badopt);
-	if (!is_capture(&o))
+	if (!re_is_capture(&o))
 		return exc_badarg(p);
 	o.run |= flags;
 	return wants_check(args, &o) ? check_first(p, args, arity) : run_options(p, args, &o);
@@ -973,7 +975,7 @@ Term bif_re_internal_run_4(Process *p, Term *args)
 Term bif_re_inspect_2(Process *p, Term *args)
 {
 	bool unicode;
-	const struct regex *regex = get_pattern(args[0], &unicode);
+	const struct regex *regex = re_get_pattern(args[0], &unicode);
 	struct regex_names names;
 	Term list = NIL, *link = &list;
 	const char *name, *last = NULL;
@@ -987,7 +989,7 @@ Term bif_re_inspect_2(Process *p, Term *args)
 		return exc_badarg(p);
 	}
 	names = regex_names(regex);
-	has_option = may_share_names(regex);
+	has_option = re_may_share_names(regex);
 	for (uint32_t i = 0; (name = regex_name(&names, i, &group)) != NULL; i++) {
 		if (!has_option || last == NULL || strcmp(name, last) != 0) {
 			*link = heap_cons(&p->heap, binary_put(&p->heap, name, strlen(name)), NIL);
