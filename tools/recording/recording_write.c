@@ -87,7 +87,7 @@ struct recording_writer {
 
 /* ---- files */
 
-static int say(const struct recording_writer *w, int err, const char *more)
+static int recording_file_say(const struct recording_writer *w, int err, const char *more)
 {
     return fail(err, "cannot write '%s': %s%s", w->plan.path, own_file_error(err), more);
 }
@@ -97,7 +97,7 @@ static int complain(const struct recording_writer *w, int err)
 {
     static const char more[] = "; what was written until then can be read, and may be more than is told here";
 
-    return w->plan.ring_ns ? err : say(w, err, w->chunks ? more : "");
+    return w->plan.ring_ns ? err : recording_file_say(w, err, w->chunks ? more : "");
 }
 
 static int write_all(struct recording_writer *w, const void *bytes, size_t size)
@@ -115,14 +115,14 @@ static int write_all(struct recording_writer *w, const void *bytes, size_t size)
     return 0;
 }
 
-static void leave_file(struct recording_writer *w)
+static void recording_file_leave(struct recording_writer *w)
 {
     if (w->fd >= 0)
         close(w->fd);
     w->fd = -1;
 }
 
-static int write_chunk(struct recording_writer *w, struct recording_chunk *chunk, const void *stored)
+static int recording_file_write_chunk(struct recording_writer *w, struct recording_chunk *chunk, const void *stored)
 {
     int err;
 
@@ -132,7 +132,7 @@ static int write_chunk(struct recording_writer *w, struct recording_chunk *chunk
     if (!err)
         err = write_all(w, stored, chunk->stored);
     if (err) { /* what was written of it can be read */
-        leave_file(w);
+        recording_file_leave(w);
         return complain(w, err);
     }
     w->chunks++;
@@ -141,8 +141,8 @@ static int write_chunk(struct recording_writer *w, struct recording_chunk *chunk
 }
 
 /* These bytes become a chunk, which is in w->stored. Fails: -ENOMEM, said; zstd has no other failure there. */
-static int pack(struct recording_writer *w, enum recording_kind kind, const void *raw, size_t size,
-                struct recording_chunk *out)
+static int recording_file_pack(struct recording_writer *w, enum recording_kind kind, const void *raw, size_t size,
+                               struct recording_chunk *out)
 {
     size_t stored = ZSTD_compressCCtx(w->packer, w->stored, w->room, raw, size, LEVEL);
 
@@ -153,12 +153,12 @@ static int pack(struct recording_writer *w, enum recording_kind kind, const void
     return 0;
 }
 
-static int put(struct recording_writer *w, enum recording_kind kind, const void *raw, size_t size)
+static int recording_file_put(struct recording_writer *w, enum recording_kind kind, const void *raw, size_t size)
 {
     struct recording_chunk chunk;
-    int err = pack(w, kind, raw, size, &chunk);
+    int err = recording_file_pack(w, kind, raw, size, &chunk);
 
-    return err ? err : write_chunk(w, &chunk, w->stored);
+    return err ? err : recording_file_write_chunk(w, &chunk, w->stored);
 }
 
 /* ---- the beginning of a file */
@@ -172,7 +172,7 @@ struct name_table {
 
 static int put_table(struct name_table *t)
 {
-    int err = t->used ? put(t->w, RECORDING_NAMES, t->bytes, t->used) : 0;
+    int err = t->used ? recording_file_put(t->w, RECORDING_NAMES, t->bytes, t->used) : 0;
 
     t->used = 0;
     return err;
@@ -196,7 +196,7 @@ static int add_name(void *ctx, uint32_t vm, uint64_t index, const char *text)
     return err;
 }
 
-static int put_names(struct recording_writer *w, uint32_t vm)
+static int recording_file_put_names(struct recording_writer *w, uint32_t vm)
 {
     struct name_table table = {w, vm, malloc(RECORDING_CHUNK_BYTES), 0};
     int err = table.bytes ? batch_names_each(w->names, add_name, &table) : fail(-ENOMEM, "out of memory");
@@ -215,7 +215,7 @@ struct owner_table {
 
 static int put_owner_rows(struct owner_table *t)
 {
-    int err = t->n ? put(t->w, RECORDING_OWNERS, t->rows, t->n * sizeof *t->rows) : 0;
+    int err = t->n ? recording_file_put(t->w, RECORDING_OWNERS, t->rows, t->n * sizeof *t->rows) : 0;
 
     t->n = 0;
     return err;
@@ -230,7 +230,7 @@ static int add_owner(void *ctx, const struct recording_owner *owner)
 }
 
 /* Of a VM; 0: of all. */
-static int put_owners(struct recording_writer *w, uint32_t vm)
+static int recording_file_put_owners(struct recording_writer *w, uint32_t vm)
 {
     struct owner_table table = {w, malloc(RECORDING_CHUNK_BYTES), 0};
     int err = table.rows ? recording_owners_each(w->owners, vm, add_owner, &table) : fail(-ENOMEM, "out of memory");
@@ -248,22 +248,22 @@ static int put_asked(struct recording_writer *w)
     if (!w->plan.asked)
         return 0;
     asked = recording_probes(w->plan.asked);
-    return put(w, RECORDING_ASKED, &asked, sizeof asked);
+    return recording_file_put(w, RECORDING_ASKED, &asked, sizeof asked);
 }
 
 static int put_prelude(struct recording_writer *w)
 {
     struct recording_clock clock = {.wall_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC)};
-    int err = put(w, RECORDING_CLOCK, &clock, sizeof clock);
+    int err = recording_file_put(w, RECORDING_CLOCK, &clock, sizeof clock);
 
     if (!err)
         err = put_asked(w);
     if (!err && w->nvms)
-        err = put(w, RECORDING_VM, w->vms, w->nvms * sizeof *w->vms);
+        err = recording_file_put(w, RECORDING_VM, w->vms, w->nvms * sizeof *w->vms);
     w->lost_told = (struct recording_lost){0};
     if (!err)
-        err = put_names(w, 0);
-    return err ? err : put_owners(w, 0);
+        err = recording_file_put_names(w, 0);
+    return err ? err : recording_file_put_owners(w, 0);
 }
 
 /* What stands at PATH is written over; memory gets a new file beside it. */
@@ -280,7 +280,7 @@ static int open_path(const struct recording_writer *w)
     return fd < 0 ? -errno : fd;
 }
 
-static int open_file(struct recording_writer *w)
+static int recording_file_open(struct recording_writer *w)
 {
     struct recording_head head = {.magic = RECORDING_MAGIC, .form = RECORDING_FORM, .catalogue = recording_catalogue()};
     int err;
@@ -297,7 +297,7 @@ static int open_file(struct recording_writer *w)
     }
     err = write_all(w, &head, sizeof head);
     if (err) {
-        leave_file(w);
+        recording_file_leave(w);
         complain(w, err);
     } else {
         err = put_prelude(w);
@@ -308,20 +308,21 @@ static int open_file(struct recording_writer *w)
 
 /* ---- the end of a file */
 
-static int put_lost(struct recording_writer *w)
+static int recording_file_put_lost(struct recording_writer *w)
 {
-    int err = memcmp(&w->lost, &w->lost_told, sizeof w->lost) ? put(w, RECORDING_LOST, &w->lost, sizeof w->lost) : 0;
+    bool is_told = !memcmp(&w->lost, &w->lost_told, sizeof w->lost);
+    int err = is_told ? 0 : recording_file_put(w, RECORDING_LOST, &w->lost, sizeof w->lost);
 
     w->lost_told = w->lost;
     return err;
 }
 
-static int close_file(struct recording_writer *w)
+static int recording_file_close(struct recording_writer *w)
 {
-    int err = put_lost(w);
+    int err = recording_file_put_lost(w);
 
     if (!err)
-        err = put(w, RECORDING_END, "", 0);
+        err = recording_file_put(w, RECORDING_END, "", 0);
     if (w->fd >= 0 && close(w->fd) && !err)
         err = complain(w, -errno);
     w->fd = -1;
@@ -360,7 +361,7 @@ static bool is_recording(const char *path)
  * Another file is to take the place of the first: of a device, as of a link to one, it would take it from everybody.
  * Nor is a file replaced that trace has not written. Memory may need one file more (recording_dump_last).
  */
-static int refuse_files(const struct recording_plan *plan)
+static int recording_file_refuse(const struct recording_plan *plan)
 {
     bool followed = plan->files > 1 && (plan->max_bytes || plan->max_ns || plan->ring_ns);
     struct stat st;
@@ -379,7 +380,7 @@ static int refuse_files(const struct recording_plan *plan)
 }
 
 /* Files of an earlier recording would be taken for the beginning of this one. */
-static int remove_earlier(const struct recording_plan *plan)
+static int recording_file_remove_earlier(const struct recording_plan *plan)
 {
     unsigned removed = 0;
 
@@ -399,7 +400,7 @@ static int remove_earlier(const struct recording_plan *plan)
 }
 
 /* PATH becomes PATH.1, that PATH.2 and so on; with the next PATH there are `files` of them, the last is replaced. */
-static int shift_files(const struct recording_writer *w, unsigned files)
+static int recording_file_shift(const struct recording_writer *w, unsigned files)
 {
     for (unsigned i = files - 1; i > 0; i--) {
         struct numbered from = numbered(w->plan.path, i - 1), to = numbered(w->plan.path, i);
@@ -410,18 +411,18 @@ static int shift_files(const struct recording_writer *w, unsigned files)
     return 0;
 }
 
-static int next_file(struct recording_writer *w)
+static int recording_file_next(struct recording_writer *w)
 {
-    int err = close_file(w);
+    int err = recording_file_close(w);
 
     if (!err)
-        err = shift_files(w, w->plan.files);
-    return err ? err : open_file(w);
+        err = recording_file_shift(w, w->plan.files);
+    return err ? err : recording_file_open(w);
 }
 
 /* ---- registered names: a file begins with those of its first page's time, which later pages change */
 
-static int add_naming(struct namings *namings, const struct naming *naming)
+static int recording_naming_add(struct namings *namings, const struct naming *naming)
 {
     struct naming *n = malloc(sizeof *n);
 
@@ -436,7 +437,7 @@ static int add_naming(struct namings *namings, const struct naming *naming)
 }
 
 /* The pages are behind what files begin with from now on. */
-static void pass_namings(struct recording_writer *w, struct namings *namings)
+static void recording_naming_pass(struct recording_writer *w, struct namings *namings)
 {
     for (struct naming *n = namings->first, *next; n; n = next) {
         next = n->next;
@@ -448,11 +449,11 @@ static void pass_namings(struct recording_writer *w, struct namings *namings)
 
 /* ---- memory */
 
-static void drop_oldest(struct recording_writer *w)
+static void recording_memory_drop_oldest(struct recording_writer *w)
 {
     struct kept *k = w->kept;
 
-    pass_namings(w, &k->namings);
+    recording_naming_pass(w, &k->namings);
     w->kept = k->next;
     if (!w->kept)
         w->kept_end = &w->kept;
@@ -460,7 +461,7 @@ static void drop_oldest(struct recording_writer *w)
     free(k);
 }
 
-static int keep_chunk(struct recording_writer *w, const struct recording_chunk *chunk)
+static int recording_memory_keep(struct recording_writer *w, const struct recording_chunk *chunk)
 {
     uint64_t limit = w->plan.max_bytes ? w->plan.max_bytes : RING_BYTES;
     struct kept *k = malloc(sizeof *k + chunk->stored);
@@ -478,7 +479,7 @@ static int keep_chunk(struct recording_writer *w, const struct recording_chunk *
     w->kept_end = &k->next;
     w->kept_bytes += k->bytes;
     while (w->kept != k && (w->kept->time_ns + w->plan.ring_ns < k->time_ns || w->kept_bytes > limit))
-        drop_oldest(w);
+        recording_memory_drop_oldest(w);
     return 0;
 }
 
@@ -512,36 +513,36 @@ static void count_waiting(struct recording_writer *w)
     w->waiting = (struct recording_told){0};
 }
 
-static int flush(struct recording_writer *w)
+static int recording_flush(struct recording_writer *w)
 {
     struct recording_chunk chunk;
     int err;
 
     if (!w->used)
         return 0;
-    err = pack(w, RECORDING_PAGES, w->raw, w->used, &chunk);
+    err = recording_file_pack(w, RECORDING_PAGES, w->raw, w->used, &chunk);
     w->used = 0;
     if (err)
         return err;
     if (w->plan.ring_ns) {
         count_waiting(w);
-        return keep_chunk(w, &chunk);
+        return recording_memory_keep(w, &chunk);
     }
     if (is_long(w, sizeof chunk + chunk.stored)) {
         w->full = w->plan.files == 1;
         if (w->full)
             return 1;
-        err = next_file(w); /* which packs as well */
+        err = recording_file_next(w); /* which packs as well */
         if (!err)
-            err = pack(w, RECORDING_PAGES, w->raw, chunk.raw, &chunk);
+            err = recording_file_pack(w, RECORDING_PAGES, w->raw, chunk.raw, &chunk);
     }
     if (!err)
-        err = write_chunk(w, &chunk, w->stored);
+        err = recording_file_write_chunk(w, &chunk, w->stored);
     if (!err)
         count_waiting(w);
-    pass_namings(w, &w->namings);
+    recording_naming_pass(w, &w->namings);
     w->begun_ns = w->begun_ns ? w->begun_ns : w->first_ns;
-    return err ? err : put_lost(w);
+    return err ? err : recording_file_put_lost(w);
 }
 
 /* matters: a file is to begin with it. Fails: said. */
@@ -564,7 +565,8 @@ static int learn_life(struct recording_writer *w, uint32_t vm, const struct batc
     if (record->head.event == BATCH_process__exit)
         return recording_owners_exit(w->owners, vm, record->words[0], now_ns) ? fail(-ENOMEM, "out of memory") : 0;
     if (record->head.event == BATCH_NAMED)
-        return add_naming(&w->namings, &(struct naming){.vm = vm, .id = record->words[0], .atom = record->words[1]});
+        return recording_naming_add(&w->namings,
+                                    &(struct naming){.vm = vm, .id = record->words[0], .atom = record->words[1]});
     return mfa ? add_owner_of(w, &born, more_files) : 0;
 }
 
@@ -592,7 +594,7 @@ static int learn(struct recording_writer *w, const struct batch_received *receiv
 int recording_page(struct recording_writer *w, const struct batch_received *received)
 {
     size_t bytes = sizeof *received + received->bytes, size = recording_padded(bytes);
-    int err = ends_chunk(w, received->time_ns, size) ? flush(w) : 0;
+    int err = ends_chunk(w, received->time_ns, size) ? recording_flush(w) : 0;
 
     if (err || w->full || size > w->limit)
         return err ? err : w->full;
@@ -617,7 +619,7 @@ static bool ends_by_time(const struct recording_writer *w, uint64_t now_ns)
 
 int recording_look(struct recording_writer *w, uint64_t now_ns)
 {
-    int err = w->used && now_ns > w->first_ns + WAIT_NS ? flush(w) : w->full;
+    int err = w->used && now_ns > w->first_ns + WAIT_NS ? recording_flush(w) : w->full;
 
     w->looked_ns = w->looked_ns ? w->looked_ns : now_ns;
     w->full |= !err && ends_by_time(w, now_ns);
@@ -641,7 +643,7 @@ int recording_vm(struct recording_writer *w, uint32_t vm, const char *name, cons
     snprintf(added->name, sizeof added->name, "%s", name);
     if ((w->nvms + 1) * sizeof *vms <= RECORDING_CHUNK_BYTES)
         w->nvms++;
-    return w->fd >= 0 ? put(w, RECORDING_VM, added, sizeof *added) : 0;
+    return w->fd >= 0 ? recording_file_put(w, RECORDING_VM, added, sizeof *added) : 0;
 }
 
 /* ---- processes that were there before */
@@ -668,9 +670,9 @@ int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const 
 
 int recording_owners_told(struct recording_writer *w, uint32_t vm)
 {
-    int err = w->fd >= 0 ? put_names(w, vm) : 0;
+    int err = w->fd >= 0 ? recording_file_put_names(w, vm) : 0;
 
-    return err || w->fd < 0 ? err : put_owners(w, vm);
+    return err || w->fd < 0 ? err : recording_file_put_owners(w, vm);
 }
 
 void recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns)
@@ -684,15 +686,15 @@ void recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns
 static int write_kept(struct recording_writer *w)
 {
     uint64_t stored = w->told.stored;
-    int err = open_file(w);
+    int err = recording_file_open(w);
 
     for (struct kept *k = w->kept; k && !err; k = k->next)
-        err = write_chunk(w, &k->chunk, k->stored);
+        err = recording_file_write_chunk(w, &k->chunk, k->stored);
     if (!err)
-        err = close_file(w);
+        err = recording_file_close(w);
     if (err)
         w->told.stored = stored;
-    leave_file(w);
+    recording_file_leave(w);
     return err;
 }
 
@@ -705,10 +707,10 @@ static void remove_beside(const struct recording_writer *w)
 /* What was written takes its place. The first one replaces the empty file of recording_begin. Fails: said. */
 static int put_in_place(struct recording_writer *w, unsigned files)
 {
-    int err = w->dumped ? shift_files(w, files) : 0;
+    int err = w->dumped ? recording_file_shift(w, files) : 0;
 
     if (!err && !w->special && rename(w->beside, w->plan.path))
-        err = say(w, -errno, "");
+        err = recording_file_say(w, -errno, "");
     if (err)
         remove_beside(w);
     else
@@ -717,13 +719,13 @@ static int put_in_place(struct recording_writer *w, unsigned files)
 }
 
 /* The file can be written, which is known at once. It is empty until it is asked for. */
-static int begin_memory(struct recording_writer *w)
+static int recording_memory_begin(struct recording_writer *w)
 {
     struct stat st;
     int err = own_file_check(w->plan.path, &st);
 
     if (err)
-        return say(w, err, "");
+        return recording_file_say(w, err, "");
     w->special = st.st_mode && !S_ISREG(st.st_mode);
     w->mode = st.st_mode & 0777;
     snprintf(w->beside, sizeof w->beside, "%s.%d.part", w->plan.path, getpid());
@@ -731,7 +733,7 @@ static int begin_memory(struct recording_writer *w)
     if (!err)
         err = put_in_place(w, 1);
     else if (err != -ENOMEM)
-        say(w, err, "");
+        recording_file_say(w, err, "");
     if (err)
         remove_beside(w);
     w->dumped = false;
@@ -740,14 +742,16 @@ static int begin_memory(struct recording_writer *w)
 
 int recording_dump(struct recording_writer *w)
 {
-    int err = flush(w);
+    int err = recording_flush(w);
 
     if (!err)
         err = write_kept(w);
     if (!err)
         return put_in_place(w, w->plan.files);
     remove_beside(w);
-    return err == -ENOMEM ? err : say(w, err, "; it is kept in memory, and the next request or the end tries again");
+    if (err == -ENOMEM)
+        return err;
+    return recording_file_say(w, err, "; it is kept in memory, and the next request or the end tries again");
 }
 
 /* There is more than one. */
@@ -757,7 +761,7 @@ static void drop_chunks(struct recording_writer *w, uint64_t room)
 
     room = room < less ? room : less;
     do
-        drop_oldest(w);
+        recording_memory_drop_oldest(w);
     while (w->kept->next && w->kept_bytes + END_BYTES > room);
 }
 
@@ -776,9 +780,9 @@ static int drop_pages(struct recording_writer *w, uint64_t room)
         at += recording_padded(sizeof(struct batch_received) + ((struct batch_received *)(w->raw + at))->bytes);
     if (at >= size)
         return -ENOSPC;
-    err = pack(w, RECORDING_PAGES, w->raw + at, size - at, &chunk);
-    drop_oldest(w);
-    return err ? err : keep_chunk(w, &chunk);
+    err = recording_file_pack(w, RECORDING_PAGES, w->raw + at, size - at, &chunk);
+    recording_memory_drop_oldest(w);
+    return err ? err : recording_memory_keep(w, &chunk);
 }
 
 /* As much of what is newest as there is room for; -ENOSPC: for nothing. */
@@ -800,7 +804,7 @@ static int write_newest(struct recording_writer *w)
 
 int recording_dump_last(struct recording_writer *w)
 {
-    int err = flush(w);
+    int err = recording_flush(w);
 
     if (!err)
         err = write_kept(w);
@@ -810,10 +814,10 @@ int recording_dump_last(struct recording_writer *w)
         return err;
     if (w->special || write_newest(w)) {
         remove_beside(w);
-        return say(w, err, "");
+        return recording_file_say(w, err, "");
     }
     if (!put_in_place(w, w->plan.files + 1)) /* a part takes the place of nothing */
-        say(w, err, "; the newest of it, as much as could be written, can be read");
+        recording_file_say(w, err, "; the newest of it, as much as could be written, can be read");
     return err;
 }
 
@@ -845,13 +849,13 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
     w->stored = malloc(w->room);
     err = w->packer && w->names && w->owners && w->stored ? 0 : fail(-ENOMEM, "out of memory");
     if (!err && strlen(plan->path) >= PATH_MAX)
-        err = say(w, -ENAMETOOLONG, "");
+        err = recording_file_say(w, -ENAMETOOLONG, "");
     if (!err)
-        err = refuse_files(plan);
+        err = recording_file_refuse(plan);
     if (!err)
-        err = plan->ring_ns ? begin_memory(w) : open_file(w);
+        err = plan->ring_ns ? recording_memory_begin(w) : recording_file_open(w);
     if (!err)
-        err = remove_earlier(plan);
+        err = recording_file_remove_earlier(plan);
     *out = w;
     if (err) {
         recording_end(w, NULL);
@@ -862,16 +866,16 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
 
 int recording_end(struct recording_writer *w, struct recording_told *told)
 {
-    int err = w->fd >= 0 && !w->full ? flush(w) : 0;
+    int err = w->fd >= 0 && !w->full ? recording_flush(w) : 0;
 
     if (w->fd >= 0)
-        err = close_file(w) || err < 0 ? -EIO : 0;
+        err = recording_file_close(w) || err < 0 ? -EIO : 0;
     w->told.lost = w->lost;
     if (told)
         *told = w->told;
     while (w->kept)
-        drop_oldest(w);
-    pass_namings(w, &w->namings);
+        recording_memory_drop_oldest(w);
+    recording_naming_pass(w, &w->namings);
     ZSTD_freeCCtx(w->packer);
     batch_names_free(w->names);
     free(w->stored);
