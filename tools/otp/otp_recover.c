@@ -156,7 +156,7 @@ static int read_functions(struct otp_recover *r)
 }
 
 /* The function that starts at the address; NULL when none does. */
-static const struct span *function_at(const struct otp_recover *r, uint64_t address)
+static const struct span *otp_recover_function_at(const struct otp_recover *r, uint64_t address)
 {
     size_t i = count_below(r->functions, r->nfunctions, sizeof *r->functions, address);
 
@@ -225,7 +225,7 @@ static bool calls(struct otp_recover *r, const struct span *span, uint64_t calle
     return false;
 }
 
-static const struct otp_reloc *reloc_at(const struct otp_image *image, uint64_t at)
+static const struct otp_reloc *otp_recover_reloc_at(const struct otp_image *image, uint64_t at)
 {
     size_t i = count_below(image->relocs, image->nrelocs, sizeof *image->relocs, at);
 
@@ -248,7 +248,7 @@ static const char *stub_import(const struct otp_recover *r, uint64_t address)
         i++;
     if (code[i] != 0xff || code[i + 1] != 0x25)
         return NULL;
-    slot = reloc_at(r->image, relative(address + i + 6, code + i + 2));
+    slot = otp_recover_reloc_at(r->image, relative(address + i + 6, code + i + 2));
     return slot ? slot->import : NULL;
 }
 
@@ -260,11 +260,11 @@ static bool imports(struct otp_recover *r, const struct span *span, const char *
     uint64_t target;
 
     for (uint64_t i = 0; next_branch(r, span, &i, &target);)
-        if (!function_at(r, target) && (import = stub_import(r, target)) && !strcmp(import, name))
+        if (!otp_recover_function_at(r, target) && (import = stub_import(r, target)) && !strcmp(import, name))
             return true;
     for (uint64_t i = 0; spend(r, 1) && i + 6 <= span->size; i++) /* without stubs: call [slot] */
         if (code[i] == 0xff && (code[i + 1] == 0x15 || code[i + 1] == 0x25) &&
-            (slot = reloc_at(r->image, relative(span->address + i + 6, code + i + 2))) && slot->import &&
+            (slot = otp_recover_reloc_at(r->image, relative(span->address + i + 6, code + i + 2))) && slot->import &&
             !strcmp(slot->import, name))
             return true;
     return false;
@@ -376,7 +376,7 @@ static bool is_string_at(const struct otp_recover *r, uint64_t address, const ch
 }
 
 /* The names of the static atoms stand one behind the other, and the first two are known. */
-static void find_atoms(struct otp_recover *r)
+static void otp_recover_find_atoms(struct otp_recover *r)
 {
     const struct otp_reloc *relocs = r->image->relocs;
 
@@ -390,7 +390,7 @@ static void find_atoms(struct otp_recover *r)
 }
 
 /* The static atom as a term, 0 when there is none of this name. */
-static uint64_t atom_term(const struct otp_recover *r, const char *name, size_t length)
+static uint64_t otp_recover_atom(const struct otp_recover *r, const char *name, size_t length)
 {
     const struct otp_reloc *relocs = r->image->relocs;
 
@@ -407,7 +407,7 @@ static uint64_t atom_term(const struct otp_recover *r, const char *name, size_t 
 }
 
 /* The code of a BIF itself, not of what schedules it; 0 without one, or with two. */
-static uint64_t bif_code(const struct otp_recover *r, uint64_t module, uint64_t function, unsigned arity)
+static uint64_t otp_recover_bif(const struct otp_recover *r, uint64_t module, uint64_t function, unsigned arity)
 {
     uint64_t found = 0;
 
@@ -423,7 +423,8 @@ static uint64_t bif_code(const struct otp_recover *r, uint64_t module, uint64_t 
             continue;
         memcpy(words, row, sizeof words);
         memcpy(&row_arity, row + sizeof words, sizeof row_arity);
-        if (words[0] != module || words[1] != function || row_arity != arity || !function_at(r, own->address))
+        if (words[0] != module || words[1] != function || row_arity != arity ||
+            !otp_recover_function_at(r, own->address))
             continue;
         if (found && found != own->address)
             return 0;
@@ -436,8 +437,8 @@ static uint64_t nif_in_table(const struct otp_recover *r, uint64_t table, uint32
                              unsigned arity)
 {
     for (uint32_t i = 0; i < n; i++) {
-        const struct otp_reloc *row = reloc_at(r->image, table + i * NIF_ROW),
-                               *code = reloc_at(r->image, table + i * NIF_ROW + NIF_CODE);
+        const struct otp_reloc *row = otp_recover_reloc_at(r->image, table + i * NIF_ROW),
+                               *code = otp_recover_reloc_at(r->image, table + i * NIF_ROW + NIF_CODE);
         const char *string = row && !row->import ? otp_image_string(r->image, row->address) : NULL;
         const unsigned char *row_arity = otp_image_at(r->image, table + i * NIF_ROW + 8, 4);
         uint32_t value;
@@ -472,7 +473,7 @@ static uint64_t nif_code(const struct otp_recover *r, const char *module, const 
 }
 
 /* "module:function/arity" */
-static uint64_t mfa_code(const struct otp_recover *r, const char *mfa, const char *colon)
+static uint64_t otp_recover_mfa(const struct otp_recover *r, const char *mfa, const char *colon)
 {
     const char *slash = strrchr(mfa, '/');
     char module[64];
@@ -483,7 +484,8 @@ static uint64_t mfa_code(const struct otp_recover *r, const char *mfa, const cha
     if (!slash || (size_t)(colon - mfa) >= sizeof module)
         return 0;
     snprintf(module, sizeof module, "%.*s", (int)(colon - mfa), mfa);
-    code = bif_code(r, atom_term(r, module, strlen(module)), atom_term(r, colon + 1, length), arity);
+    code = otp_recover_bif(r, otp_recover_atom(r, module, strlen(module)),
+                           otp_recover_atom(r, colon + 1, length), arity);
     return code ? code : nif_code(r, module, colon + 1, length, arity);
 }
 
@@ -511,8 +513,11 @@ static size_t resolve(struct otp_recover *r, const char *name, struct span spans
     const char *colon = strchr(name, ':');
     const struct otp_symbol *export = colon ? NULL : otp_image_export(r->image, name);
     bool foreign = is_interface(name);
-    uint64_t address = colon ? mfa_code(r, name, colon) : !foreign ? find(r, name) : export ? export->address : 0;
-    const struct span *function = function_at(r, address);
+    uint64_t address = colon ? otp_recover_mfa(r, name, colon)
+                       : !foreign ? find(r, name)
+                       : export ? export->address
+                       : 0;
+    const struct span *function = otp_recover_function_at(r, address);
     uint64_t taken;
     size_t n = 0;
 
@@ -520,7 +525,7 @@ static size_t resolve(struct otp_recover *r, const char *name, struct span spans
         return 0;
     spans[n++] = *function;
     for (uint64_t i = 0; colon && n < MAX_SPANS && next_relative(r, &spans[0], LEA, &i, &taken);)
-        if ((function = function_at(r, taken)))
+        if ((function = otp_recover_function_at(r, taken)))
             spans[n++] = *function;
     return n;
 }
@@ -554,7 +559,7 @@ static bool reads(struct otp_recover *r, const struct span *span, uint64_t addre
  */
 static size_t in_row_of(struct otp_recover *r, const struct clause *clause, size_t from, uint64_t address)
 {
-    uint64_t term = atom_term(r, clause->what, strlen(clause->what)), word;
+    uint64_t term = otp_recover_atom(r, clause->what, strlen(clause->what)), word;
 
     for (size_t i = from; term && i < r->image->nrelocs; i++) {
         const struct otp_reloc *reloc = &r->image->relocs[i];
@@ -574,7 +579,7 @@ static size_t in_row_of(struct otp_recover *r, const struct clause *clause, size
 /* A clause about a function that is not known does not hold, its negation neither. */
 static bool holds(struct otp_recover *r, const struct clause *clause, uint64_t address)
 {
-    const struct span *function = function_at(r, address);
+    const struct span *function = otp_recover_function_at(r, address);
     struct span spans[MAX_SPANS];
     bool known, is;
 
@@ -618,7 +623,7 @@ struct search {
 
 static void consider(struct otp_recover *r, struct search *search, uint64_t address)
 {
-    if (search->two || address == search->found || (!search->rule->object && !function_at(r, address)))
+    if (search->two || address == search->found || (!search->rule->object && !otp_recover_function_at(r, address)))
         return;
     for (const struct clause *clause = search->rule->clauses; clause->kind != CLAUSE_NONE; clause++)
         if (!holds(r, clause, address))
@@ -706,7 +711,7 @@ static uint64_t apply(struct otp_recover *r, const struct rule *rule)
     else if (first->kind == CLAUSE_REFERS_TO)
         consider_referrers(r, &search, first->what);
     else if (first->kind == CLAUSE_IS)
-        consider(r, &search, mfa_code(r, first->what, strchr(first->what, ':')));
+        consider(r, &search, otp_recover_mfa(r, first->what, strchr(first->what, ':')));
     else if (first->kind == CLAUSE_IN_ROW_OF)
         consider_rows(r, &search, first);
     else if (first->kind == CLAUSE_TAKEN_IN)
@@ -745,10 +750,10 @@ static uint64_t find_bif(const struct otp_recover *r, const char *name)
     arity = (unsigned)strtoul(last + 1, &end, 10);
     if (*end)
         return 0;
-    found = bif_code(r, atom_term(r, "erlang", 6), atom_term(r, name, length), arity);
+    found = otp_recover_bif(r, otp_recover_atom(r, "erlang", 6), otp_recover_atom(r, name, length), arity);
     for (size_t i = 1; i + 1 < length; i++) {
-        uint64_t code = name[i] == '_' ? bif_code(r, atom_term(r, name, i),
-                                                  atom_term(r, name + i + 1, length - i - 1), arity)
+        uint64_t code = name[i] == '_' ? otp_recover_bif(r, otp_recover_atom(r, name, i),
+                                                         otp_recover_atom(r, name + i + 1, length - i - 1), arity)
                                        : 0;
 
         if (code && found && code != found)
@@ -768,7 +773,7 @@ int otp_recover_find(struct otp_recover *r, const char *name, uint64_t *address,
         found = find_bif(r, name);
     if (!found)
         return -ENOENT;
-    function = function_at(r, found);
+    function = otp_recover_function_at(r, found);
     *address = found;
     *size = function ? function->size : 0;
     return 0;
@@ -793,7 +798,7 @@ int otp_recover_new(struct otp_image *image, struct otp_recover **out)
         otp_recover_free(r);
         return err;
     }
-    find_atoms(r);
+    otp_recover_find_atoms(r);
     *out = r;
     return 0;
 }
