@@ -8,9 +8,10 @@
 #include "otp_recover.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "otp_recover_tables.h"
 
 enum {
     LEA = 0x8d,
@@ -21,34 +22,6 @@ enum {
     MAX_TAKEN = 1 << 22,
     MAX_STRINGS = 16, /* places where the same string stands */
     BUDGET = 1 << 28, /* bytes of code and strings looked at in all: a file made to be slow finds nothing */
-    BIF_CODE = 24, /* of a row of the BIF table: module, name, arity; then the code that is called, and the BIF's own */
-    NIF_ROW = 32,  /* name, arity, code, flags */
-    NIF_CODE = 16,
-    MAX_NIFS = 1024,
-    ATOM_TAG = 0x0b,
-    ATOM_SHIFT = 6,
-};
-
-struct span {
-    uint64_t address, size;
-};
-
-/* `lea register, [rip + distance]` */
-struct taken {
-    uint64_t address, by;
-};
-
-struct otp_recover {
-    struct otp_image *image;
-    const unsigned char *text;
-    struct span *functions; /* by address */
-    size_t nfunctions;
-    struct taken *taken; /* by address */
-    size_t ntaken;
-    size_t atoms; /* the reloc of the first static atom's name */
-    bool has_atoms;
-    struct memo *memos; /* one a rule */
-    uint64_t budget;
 };
 
 /* ---- rules */
@@ -155,8 +128,7 @@ static int read_functions(struct otp_recover *r)
     return 0;
 }
 
-/* The function that starts at the address; NULL when none does. */
-static const struct span *otp_recover_function_at(const struct otp_recover *r, uint64_t address)
+const struct span *otp_recover_function_at(const struct otp_recover *r, uint64_t address)
 {
     size_t i = count_below(r->functions, r->nfunctions, sizeof *r->functions, address);
 
@@ -225,7 +197,7 @@ static bool calls(struct otp_recover *r, const struct span *span, uint64_t calle
     return false;
 }
 
-static const struct otp_reloc *otp_recover_reloc_at(const struct otp_image *image, uint64_t at)
+const struct otp_reloc *otp_recover_reloc_at(const struct otp_image *image, uint64_t at)
 {
     size_t i = count_below(image->relocs, image->nrelocs, sizeof *image->relocs, at);
 
@@ -364,129 +336,6 @@ static bool refers_to(struct otp_recover *r, const struct span *span, const char
         if (takes(r, span, at))
             return true;
     return false;
-}
-
-/* ---- tables of the emulator */
-
-static bool is_string_at(const struct otp_recover *r, uint64_t address, const char *string)
-{
-    const char *found = otp_image_string(r->image, address);
-
-    return found && !strcmp(found, string);
-}
-
-/* The names of the static atoms stand one behind the other, and the first two are known. */
-static void otp_recover_find_atoms(struct otp_recover *r)
-{
-    const struct otp_reloc *relocs = r->image->relocs;
-
-    for (size_t i = 0; i + 1 < r->image->nrelocs; i++)
-        if (relocs[i + 1].at == relocs[i].at + 8 && !relocs[i].import && !relocs[i + 1].import &&
-            is_string_at(r, relocs[i].address, "false") && is_string_at(r, relocs[i + 1].address, "true")) {
-            r->atoms = i;
-            r->has_atoms = true;
-            return;
-        }
-}
-
-/* The static atom as a term, 0 when there is none of this name. */
-static uint64_t otp_recover_atom(const struct otp_recover *r, const char *name, size_t length)
-{
-    const struct otp_reloc *relocs = r->image->relocs;
-
-    for (size_t i = r->atoms; r->has_atoms && i < r->image->nrelocs; i++) {
-        uint64_t index = i - r->atoms;
-        const char *string = relocs[i].import ? NULL : otp_image_string(r->image, relocs[i].address);
-
-        if (relocs[i].at != relocs[r->atoms].at + 8 * index || !string)
-            break;
-        if (strlen(string) == length && !memcmp(string, name, length))
-            return index << ATOM_SHIFT | ATOM_TAG;
-    }
-    return 0;
-}
-
-/* The code of a BIF itself, not of what schedules it; 0 without one, or with two. */
-static uint64_t otp_recover_bif(const struct otp_recover *r, uint64_t module, uint64_t function, unsigned arity)
-{
-    uint64_t found = 0;
-
-    for (size_t i = 0; module && function && i + 1 < r->image->nrelocs; i++) {
-        const struct otp_reloc *called = &r->image->relocs[i], *own = called + 1;
-        const unsigned char *row = called->at >= BIF_CODE && own->at == called->at + 8 && !own->import
-                                       ? otp_image_at(r->image, called->at - BIF_CODE, BIF_CODE)
-                                       : NULL;
-        uint64_t words[2];
-        uint32_t row_arity;
-
-        if (!row)
-            continue;
-        memcpy(words, row, sizeof words);
-        memcpy(&row_arity, row + sizeof words, sizeof row_arity);
-        if (words[0] != module || words[1] != function || row_arity != arity ||
-            !otp_recover_function_at(r, own->address))
-            continue;
-        if (found && found != own->address)
-            return 0;
-        found = own->address;
-    }
-    return found;
-}
-
-static uint64_t nif_in_table(const struct otp_recover *r, uint64_t table, uint32_t n, const char *name, size_t length,
-                             unsigned arity)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const struct otp_reloc *row = otp_recover_reloc_at(r->image, table + i * NIF_ROW),
-                               *code = otp_recover_reloc_at(r->image, table + i * NIF_ROW + NIF_CODE);
-        const char *string = row && !row->import ? otp_image_string(r->image, row->address) : NULL;
-        const unsigned char *row_arity = otp_image_at(r->image, table + i * NIF_ROW + 8, 4);
-        uint32_t value;
-
-        if (!code || !string || !row_arity)
-            return 0;
-        memcpy(&value, row_arity, sizeof value);
-        if (value == arity && strlen(string) == length && !memcmp(string, name, length))
-            return code->address;
-    }
-    return 0;
-}
-
-/* An entry of a static NIF library: name of the module, number of NIFs, their table. */
-static uint64_t nif_code(const struct otp_recover *r, const char *module, const char *name, size_t length,
-                         unsigned arity)
-{
-    for (size_t i = 0; i + 1 < r->image->nrelocs; i++) {
-        const struct otp_reloc *entry = &r->image->relocs[i], *table = entry + 1;
-        const unsigned char *count = table->at == entry->at + 16 ? otp_image_at(r->image, entry->at + 8, 4) : NULL;
-        uint32_t n;
-        uint64_t code;
-
-        if (!count || entry->import || table->import || !is_string_at(r, entry->address, module))
-            continue;
-        memcpy(&n, count, sizeof n);
-        code = n <= MAX_NIFS ? nif_in_table(r, table->address, n, name, length, arity) : 0;
-        if (code)
-            return code;
-    }
-    return 0;
-}
-
-/* "module:function/arity" */
-static uint64_t otp_recover_mfa(const struct otp_recover *r, const char *mfa, const char *colon)
-{
-    const char *slash = strrchr(mfa, '/');
-    char module[64];
-    unsigned arity = slash ? (unsigned)atoi(slash + 1) : 0;
-    size_t length = slash ? (size_t)(slash - colon - 1) : 0;
-    uint64_t code;
-
-    if (!slash || (size_t)(colon - mfa) >= sizeof module)
-        return 0;
-    snprintf(module, sizeof module, "%.*s", (int)(colon - mfa), mfa);
-    code = otp_recover_bif(r, otp_recover_atom(r, module, strlen(module)),
-                           otp_recover_atom(r, colon + 1, length), arity);
-    return code ? code : nif_code(r, module, colon + 1, length, arity);
 }
 
 /* ---- clauses */
