@@ -39,14 +39,11 @@ struct info_settings info_settings = { am_latin1, am_warning, 8192, &(char *){ N
 
 static struct {
 	int64_t start_ns;    /* Erlang monotonic time at start */
-	struct lock lock;    /* what "since the last call" means */
-	uint64_t last_reds;
-	int64_t last_runtime_ms, last_wall_ms;
 	/* When last looked at (update_cpu_info): processors that the main thread may run on, that are configured, that
 	 * are online. */
 	atomic_int processors, cores, cores_online;
 	_Atomic Term requests_limit; /* a number that purging processes keep to */
-	struct atom_rows info_rows, stat_rows;
+	struct atom_rows rows;
 } info;
 
 static int count_processors(void)
@@ -77,8 +74,8 @@ void bif_info_init(void)
 	vm_time_offset_ns();
 	tracer_unique = vm_time_next_monotonic;
 	tracer_now_us = vm_time_now_us;
-	lock_init(&info.lock, LOCK_statistics);
 	update_cpu_counts();
+	info_statistics_init();
 	info_wall_init();
 	info_schedulers_init();
 	atomic_init(&info.requests_limit, SMALL(REQUESTS_LIMIT));
@@ -396,11 +393,6 @@ static Term info_sequential_tracer(Process *p)
 	return heap_tuple(&p->heap, am_sequential_tracer, tracer_put(&p->heap, trace_seq_tracer()));
 }
 
-struct info_item {
-	Term name;
-	Term (*make)(Process *p);
-};
-
 static Term info_taints(Process *p)
 {
 	return library_taints(&p->heap);
@@ -569,8 +561,21 @@ static Term info_pair(Process *p, Term name, Term of)
 	}
 }
 
-/* TERM_NONE: no item has that name. */
-static Term make_named(Process *p, const struct info_item *items, const struct atom_rows *rows, Term name)
+_Static_assert(sizeof(info_items) / sizeof(info_items[0]) <= ATOM_ROWS_MAX, "rows");
+
+static bool is_there(Term item)
+{
+	return item == am_async_dist ? release_is_from(26) : item != am_halt_flush_timeout || release_bounds_flushing();
+}
+
+static void find_rows(void)
+{
+	for (unsigned i = 0; i < sizeof(info_items) / sizeof(info_items[0]); i++)
+		if (is_there(info_items[i].name))
+			atom_rows_add(&info.rows, info_items[i].name, i);
+}
+
+Term info_make_named(Process *p, const struct info_item *items, const struct atom_rows *rows, Term name)
 {
 	int i = atom_rows_find(rows, name);
 
@@ -579,7 +584,7 @@ static Term make_named(Process *p, const struct info_item *items, const struct a
 
 Term bif_erlang_system_info_1(Process *p, Term *args)
 {
-	Term value = make_named(p, info_items, &info.info_rows, args[0]);
+	Term value = info_make_named(p, info_items, &info.rows, args[0]);
 
 	if (likely(value != TERM_NONE))
 		return value;
@@ -702,14 +707,21 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 
 /* ---- statistics */
 
+static struct {
+	struct lock lock;    /* what "since the last call" means */
+	uint64_t last_reds;
+	int64_t last_runtime_ms, last_wall_ms;
+	struct atom_rows rows;
+} statistics;
+
 static Term put_since(Process *p, int64_t now, int64_t *last)
 {
 	int64_t before;
 
-	lock_acquire(&info.lock);
+	lock_acquire(&statistics.lock);
 	before = *last;
 	*last = now;
-	lock_release(&info.lock);
+	lock_release(&statistics.lock);
 	return heap_tuple(&p->heap, heap_int(&p->heap, now), heap_int(&p->heap, now - before));
 }
 
@@ -717,7 +729,7 @@ static Term stat_reductions(Process *p)
 {
 	int64_t now = (int64_t)sched_totals().reds + SCHED_REDS - p->reds_left - p->reds_kept;
 
-	return put_since(p, now, (int64_t *)&info.last_reds);
+	return put_since(p, now, (int64_t *)&statistics.last_reds);
 }
 
 static Term stat_runtime(Process *p)
@@ -727,12 +739,12 @@ static Term stat_runtime(Process *p)
 
 	getrusage(RUSAGE_SELF, &u);
 	ms = (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
-	return put_since(p, ms, &info.last_runtime_ms);
+	return put_since(p, ms, &statistics.last_runtime_ms);
 }
 
 static Term stat_wall_clock(Process *p)
 {
-	return put_since(p, (clock_monotonic_ns() - info.start_ns) / 1000000, &info.last_wall_ms);
+	return put_since(p, (clock_monotonic_ns() - info_start_ns()) / 1000000, &statistics.last_wall_ms);
 }
 
 static Term stat_garbage_collection(Process *p)
@@ -815,25 +827,16 @@ static const struct info_item stat_items[] = {
 	{ am_scheduler_wall_time_all, info_scheduler_wall_time_all },
 };
 
-_Static_assert(sizeof(info_items) / sizeof(info_items[0]) <= ATOM_ROWS_MAX, "rows");
-
-static bool is_there(Term item)
+void info_statistics_init(void)
 {
-	return item == am_async_dist ? release_is_from(26) : item != am_halt_flush_timeout || release_bounds_flushing();
-}
-
-static void find_rows(void)
-{
-	for (unsigned i = 0; i < sizeof(info_items) / sizeof(info_items[0]); i++)
-		if (is_there(info_items[i].name))
-			atom_rows_add(&info.info_rows, info_items[i].name, i);
+	lock_init(&statistics.lock, LOCK_statistics);
 	for (unsigned i = 0; i < sizeof(stat_items) / sizeof(stat_items[0]); i++)
-		atom_rows_add(&info.stat_rows, stat_items[i].name, i);
+		atom_rows_add(&statistics.rows, stat_items[i].name, i);
 }
 
 Term bif_erlang_statistics_1(Process *p, Term *args)
 {
-	Term value = make_named(p, stat_items, &info.stat_rows, args[0]);
+	Term value = info_make_named(p, stat_items, &statistics.rows, args[0]);
 
 	return value != TERM_NONE ? value : exc_badarg(p);
 }

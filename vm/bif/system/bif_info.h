@@ -4,6 +4,7 @@
 #define VM_BIF_SYSTEM_BIF_INFO_H
 
 #include "bif/bif.h"
+#include "term/atom_rows.h"
 
 /* Makes it ready. Called by bif_init; calls the others. */
 void bif_proc_init(void);
@@ -25,6 +26,14 @@ struct info_settings {
 	char **words;         /* the command line; borrowed, NULL at the end */
 };
 extern struct info_settings info_settings;
+/* What is told by name, by system_info or statistics. rows: where the names are. */
+struct info_item {
+	Term name;
+	Term (*make)(Process *p);
+};
+/* TERM_NONE: no item has that name. */
+Term info_make_named(Process *p, const struct info_item *items, const struct atom_rows *rows, Term name);
+void info_statistics_init(void);
 /* Monotonic time when the VM started. */
 int64_t info_start_ns(void);
 /* system_info(allocator), system_info(alloc_util_allocators). */
