@@ -184,16 +184,21 @@ static void print_current(struct print_buffer *b, Process *p)
 	print_text(b, "\n");
 }
 
+static void process_item_print_stack(struct print_buffer *b, Process *p)
+{
+	if (is_sensitive(p))
+		return;
+	print_current(b, p);
+	code_print_stack(b, p);
+}
+
 static Term info_backtrace(Process *p, struct heap *h)
 {
 	struct print_buffer b;
 	Term text;
 
 	print_buffer_init(&b, BACKTRACE_BYTES_MAX);
-	if (!is_sensitive(p)) {
-		print_current(&b, p);
-		code_print_stack(&b, p);
-	}
+	process_item_print_stack(&b, p);
 	text = binary_put(h, b.text, b.used);
 	print_buffer_free(&b);
 	return text;
@@ -330,7 +335,7 @@ static Term info_suspending(Process *p, struct heap *h) { return gather(&p->moni
 
 static Term info_dictionary(Process *p, struct heap *h) { return is_sensitive(p) ? NIL : dict_list(p, h); }
 /* undefined: there is no such key. */
-static Term look_up(Process *p, Term key)
+static Term process_item_look_up(Process *p, Term key)
 {
 	Term value = is_sensitive(p) ? TERM_NONE : dict_get(p, key);
 
@@ -339,7 +344,7 @@ static Term look_up(Process *p, Term key)
 static Term info_label(Process *p, struct heap *h)
 {
 	(void)h;
-	return look_up(p, am_process_label);
+	return process_item_look_up(p, am_process_label);
 }
 static Term info_trap_exit(Process *p, struct heap *h)
 {
@@ -570,11 +575,11 @@ static Term info_last_calls(Process *p, struct heap *h)
  * who is asked, as OTP has the process itself answer. SINCE_27, SINCE_28: there is none in earlier releases. */
 enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4, DEEP = 8, COSTS = 16, SINCE_27 = 32, SINCE_28 = 64 };
 
-static const struct item {
+static const struct process_item {
 	Term name;
 	Term (*make)(Process *p, struct heap *h);
 	int kind;
-} items[] = {
+} process_items[] = {
 	{ am_registered_name, info_registered_name, DEFAULT },
 	{ am_current_function, info_current_function, DEFAULT | COSTS },
 	{ am_initial_call, info_initial_call, DEFAULT },
@@ -617,28 +622,28 @@ static const struct item {
 	{ am_priority_messages, info_priority_messages, COSTS | SINCE_28 },
 };
 
-static bool is_there(const struct item *item)
+static bool is_there(const struct process_item *item)
 {
 	return release_is_from(item->kind & SINCE_28 ? 28 : item->kind & SINCE_27 ? 27 : 0);
 }
 
 /* {dictionary, Key} */
-static const struct item keyed_item = { am_dictionary, NULL, OWN | LONG | COSTS | SINCE_27 };
+static const struct process_item process_item_keyed = { am_dictionary, NULL, OWN | LONG | COSTS | SINCE_27 };
 
-static bool is_keyed(Term name)
+static bool process_item_is_keyed(Term name)
 {
-	return term_is_tuple_of(name, 2) && tuple_get(name, 1) == am_dictionary && is_there(&keyed_item);
+	return term_is_tuple_of(name, 2) && tuple_get(name, 1) == am_dictionary && is_there(&process_item_keyed);
 }
 
-enum { ITEM_COUNT = sizeof(items) / sizeof(items[0]) };
+static const size_t process_item_count = sizeof(process_items) / sizeof(process_items[0]);
 
 Term process_info_items(struct heap *h)
 {
 	Term list = NIL;
 
-	for (size_t i = ITEM_COUNT; i-- > 0;)
-		if (is_there(&items[i]))
-			list = heap_cons(h, items[i].name, list);
+	for (size_t i = process_item_count; i-- > 0;)
+		if (is_there(&process_items[i]))
+			list = heap_cons(h, process_items[i].name, list);
 	return list;
 }
 
@@ -646,18 +651,18 @@ static struct atom_rows item_rows;
 
 void bif_process_info_init(void)
 {
-	for (unsigned i = 0; i < ITEM_COUNT; i++)
-		if (is_there(&items[i]))
-			atom_rows_add(&item_rows, items[i].name, i);
+	for (unsigned i = 0; i < process_item_count; i++)
+		if (is_there(&process_items[i]))
+			atom_rows_add(&item_rows, process_items[i].name, i);
 }
 
-static const struct item *find_item(Term name)
+static const struct process_item *process_item_find(Term name)
 {
 	int i = atom_rows_find(&item_rows, name);
 
 	if (i < 0)
-		return is_keyed(name) ? &keyed_item : NULL;
-	return &items[i];
+		return process_item_is_keyed(name) ? &process_item_keyed : NULL;
+	return &process_items[i];
 }
 
 enum { SHORT_QUEUE = 32, SHORT_PEERS = 32, SHORT_WORDS = 4096, SHORT_NAMES = 16 };
@@ -686,7 +691,7 @@ static bool is_small(const Process *p)
 }
 
 /* {Name, Value} on h, which is p's heap or that of whoever asks. */
-static Term make_item(Process *p, struct heap *h, const struct item *item)
+static Term make_item(Process *p, struct heap *h, const struct process_item *item)
 {
 	bool is_long = ((item->kind & LONG) && !is_small(p)) ||
 		       ((item->kind & DEEP) && stack_words(&p->heap) > SHORT_WORDS);
@@ -711,16 +716,19 @@ static Term make_all(Process *p, struct heap *h)
 {
 	Term list = NIL;
 
-	for (size_t i = ITEM_COUNT; i-- > 0;)
-		if ((items[i].kind & DEFAULT) && !(items[i].name == am_registered_name && has_no_name(p)))
-			list = heap_cons(h, make_item(p, h, &items[i]), list);
+	for (size_t i = process_item_count; i-- > 0;) {
+		const struct process_item *item = &process_items[i];
+
+		if ((item->kind & DEFAULT) && !(item->name == am_registered_name && has_no_name(p)))
+			list = heap_cons(h, make_item(p, h, item), list);
+	}
 	return list;
 }
 
 /* {{dictionary, Key}, Value}. name stands in p's heap or anywhere else. */
 static Term make_keyed(Process *p, struct heap *h, Term name)
 {
-	Term value = look_up(p, tuple_get(name, 2));
+	Term value = process_item_look_up(p, tuple_get(name, 2));
 	bool is_long = !is_small(p);
 
 	if (is_long)
@@ -734,9 +742,9 @@ static Term make_keyed(Process *p, struct heap *h, Term name)
 /* registered_name of a process without one is [] alone, and absent from process_info/1. */
 static Term make_one(Process *p, struct heap *h, Term name)
 {
-	const struct item *item = find_item(name);
+	const struct process_item *item = process_item_find(name);
 
-	if (item == &keyed_item)
+	if (item == &process_item_keyed)
 		return make_keyed(p, h, name);
 	return item->name == am_registered_name && has_no_name(p) ? NIL : make_item(p, h, item);
 }
@@ -754,7 +762,7 @@ static Term make_listed(Process *p, struct heap *h, Term name, bool with_message
 {
 	if (name == am_message_queue_len && with_messages)
 		return pair(h, name, int_term(p->msg_length));
-	return is_keyed(name) ? make_keyed(p, h, name) : make_item(p, h, find_item(name));
+	return process_item_is_keyed(name) ? make_keyed(p, h, name) : make_item(p, h, process_item_find(name));
 }
 
 /* What is asked for: all that process_info/1 tells, one item, or a list of them. */
@@ -803,7 +811,7 @@ static bool is_short(const Process *p, enum wish wish, const Term *names, size_t
 	bool is_long = wish == WISH_ALL;
 
 	for (size_t i = 0; i < n; i++)
-		is_long |= (find_item(names[i])->kind & (LONG | DEEP)) != 0;
+		is_long |= (process_item_find(names[i])->kind & (LONG | DEEP)) != 0;
 	return p->msg_length <= SHORT_QUEUE && (!is_long || is_small(p));
 }
 
@@ -812,7 +820,7 @@ static bool costs(enum wish wish, const Term *names, size_t n)
 	bool some = wish == WISH_ALL;
 
 	for (size_t i = 0; i < n; i++)
-		some |= (find_item(names[i])->kind & COSTS) != 0;
+		some |= (process_item_find(names[i])->kind & COSTS) != 0;
 	return some;
 }
 
@@ -848,8 +856,8 @@ static Term ask(Process *p, Term pid, enum wish wish, const Term *names, size_t 
 	c->leaves_nothing = true;
 	c->items[0] = SMALL(wish);
 	for (size_t i = n; i-- > 0;) {
-		c->items[i + 1] = is_keyed(names[i]) ? NIL : names[i];
-		if (is_keyed(names[i]))
+		c->items[i + 1] = process_item_is_keyed(names[i]) ? NIL : names[i];
+		if (process_item_is_keyed(names[i]))
 			keyed = heap_cons(&p->heap, names[i], keyed);
 	}
 	if (keyed != NIL)
@@ -869,7 +877,7 @@ static size_t count_items(Term list)
 	size_t n = 0;
 
 	for (; term_is_cons(list); list = cons_tail(list), n++)
-		if (find_item(cons_head(list)) == NULL)
+		if (process_item_find(cons_head(list)) == NULL)
 			return SIZE_MAX;
 	return list == NIL ? n : SIZE_MAX;
 }
@@ -888,7 +896,7 @@ static Term ask_list(Process *p, Term pid, Term list, size_t n)
 
 Term bif_erlang_process_info_2(Process *p, Term *args)
 {
-	const struct item *item = find_item(args[1]);
+	const struct process_item *item = process_item_find(args[1]);
 	size_t n;
 
 	if (args[0] == p->id && item != NULL)
@@ -908,10 +916,7 @@ static Term display(Process *p)
 	struct print_buffer b;
 
 	print_buffer_init(&b, BACKTRACE_BYTES_MAX);
-	if (!is_sensitive(p)) {
-		print_current(&b, p);
-		code_print_stack(&b, p);
-	}
+	process_item_print_stack(&b, p);
 	log_text(b.text, b.used);
 	print_buffer_free(&b);
 	return am_true;
