@@ -6,8 +6,9 @@
 main() ->
     [] = os:cmd("epmd -daemon"), % as erl -name does: net_kernel:start/2 leaves that to whoever calls it
     {ok, _} = net_kernel:start(list_to_atom("since27_" ++ os:getpid() ++ "@127.0.0.1"), #{name_domain => longnames}),
-    {ok, Machine} = file:read_link("/proc/" ++ os:getpid() ++ "/exe"),
-    {ok, Peer, Node} = peer:start_link(#{exec => Machine, name => "since27_peer_" ++ os:getpid(), host => "127.0.0.1", longnames => true, wait_boot => 60000}),
+    {ok, Machine} = file:read_link("/proc/self/exe"),
+    Program = case filename:basename(Machine) of "beam" ++ _ -> os:find_executable("erl"); _ -> Machine end,
+    {ok, Peer, Node} = peer:start_link(#{exec => Program, name => "since27_peer_" ++ os:getpid(), host => "127.0.0.1", longnames => true, wait_boot => 60000}),
     io:format("~p~n", [[net_adm:ping(Node), rpc:call(Node, erlang, system_info, [otp_release]), erpc:call(Node, lists, sum, [[1, 2, 3]])]]),
     {Pid, M} = spawn_monitor(Node, erlang, exit, [bye]),
     io:format("~p~n", [receive {'DOWN', M, process, Pid, Why} -> Why end]),
