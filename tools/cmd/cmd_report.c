@@ -25,6 +25,14 @@ enum { GAP_RESULTS = 60 }; /* empty ones in a row that are told, not more */
 #define OVERLAP_NS 1000000000ull /* two that record receive a page so long apart, not more */
 #define GAP_NS 2000000000ull /* so long without a page is a gap: threads hand over all that they hold far sooner */
 
+/* Events, by probe and by time since the first. */
+struct report_counts {
+    uint64_t by_event[BATCH_EVENTS], events;
+    uint64_t first_ns, last_ns;
+    uint64_t *fine, fine_ns;
+    size_t nfine;
+};
+
 struct state {
     const char *files[MAX_FILES];
     uint64_t begins[MAX_FILES]; /* when the first page of each came; UNKNOWN_NS: of none is it known */
@@ -45,10 +53,7 @@ struct state {
     struct wanted asked; /* what the recordings are of */
     struct wanted untold; /* what some VM in them does not tell */
     bool asked_unknown;  /* of one that does not tell, or is no file that can be read twice */
-    uint64_t counts[BATCH_EVENTS], events;
-    uint64_t first_ns, last_ns;
-    uint64_t *fine, fine_ns; /* events by time since the first */
-    size_t nfine;
+    struct report_counts counts;
     uint64_t interval_ns; /* that a result of views covers; 0: all of it */
     uint64_t begin_ns;    /* of the first result, 0: not known yet; then of the next one */
     uint64_t now_ns;      /* the latest page that was taken */
@@ -88,7 +93,8 @@ static bool is_number(enum event_unit unit)
 }
 
 /* Each argument that is known is a member; numbers that are negative are told as text. */
-static void list_json(struct state *st, const union ev_any *ev, const struct event_row *row)
+static void list_json(struct sink *sink, struct batch_names *names, const union ev_any *ev,
+                      const struct event_row *row)
 {
     struct sink_value values[3 + MAX_ARGS] = {SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name)};
     static char texts[MAX_ARGS][2 * BATCH_TEXT_BYTES];
@@ -98,14 +104,15 @@ static void list_json(struct state *st, const union ev_any *ev, const struct eve
 
         memcpy(&number, (const char *)ev + row->args[i].offset, sizeof number);
         texts[i][0] = '\0';
-        event_text_arg(&(struct term_text){texts[i], sizeof texts[i], 0}, feed_names(st->feed), ev, &row->args[i]);
+        event_text_arg(&(struct term_text){texts[i], sizeof texts[i], 0}, names, ev, &row->args[i]);
         values[3 + i] = !event_arg_known(ev, &row->args[i]) ? SINK_NONE
                         : is_number(row->args[i].unit) && (int64_t)number >= 0 ? SINK_N(number) : SINK_S(texts[i]);
     }
-    sink_row(&st->sink, json_table(row), values);
+    sink_row(sink, json_table(row), values);
 }
 
-static void list_text(struct state *st, const union ev_any *ev, const struct event_row *row)
+static void list_text(struct sink *sink, struct batch_names *names, const union ev_any *ev,
+                      const struct event_row *row)
 {
     static const struct sink_column columns[] = {{"time", "TIME", SINK_TIME, 0},
                                                  {"vm", "VM", SINK_COUNT, 7},
@@ -118,88 +125,110 @@ static void list_text(struct state *st, const union ev_any *ev, const struct eve
     for (unsigned i = 0; i < row->nargs; i++) {
         term_text_add(&text, i ? " %s=" : "%s=", row->args[i].name);
         if (event_arg_known(ev, &row->args[i]))
-            event_text_arg(&text, feed_names(st->feed), ev, &row->args[i]);
+            event_text_arg(&text, names, ev, &row->args[i]);
         else
             term_text_add(&text, "-");
     }
-    sink_row(&st->sink, &table,
+    sink_row(sink, &table,
              (struct sink_value[]){SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name), SINK_S(line)});
+}
+
+static void report_list(struct sink *sink, struct batch_names *names, const union ev_any *ev)
+{
+    const struct event_row *row = event_row((enum batch_event)ev->head.event);
+
+    if (sink->ops == &sink_jsonl_ops)
+        list_json(sink, names, ev, row);
+    else
+        list_text(sink, names, ev, row);
 }
 
 /* ---- counts */
 
 /* Ten of the times that are counted become one. */
-static void coarsen(struct state *st)
+static void coarsen(struct report_counts *c)
 {
-    for (size_t i = 0; i < st->nfine; i++) {
-        uint64_t count = st->fine[i];
+    for (size_t i = 0; i < c->nfine; i++) {
+        uint64_t count = c->fine[i];
 
-        st->fine[i] = 0;
-        st->fine[i / 10] += count;
+        c->fine[i] = 0;
+        c->fine[i / 10] += count;
     }
-    st->nfine = st->nfine / 10 + 1;
-    st->fine_ns *= 10;
+    c->nfine = c->nfine / 10 + 1;
+    c->fine_ns *= 10;
 }
 
-static void count_time(struct state *st, uint64_t ns)
+static void count_time(struct report_counts *c, uint64_t ns)
 {
     uint64_t since, at;
 
-    if (!st->events)
-        st->first_ns = ns;
-    if (ns > st->last_ns)
-        st->last_ns = ns;
-    since = ns > st->first_ns ? ns - st->first_ns : 0;
-    while ((at = since / st->fine_ns) >= MAX_FINE)
-        coarsen(st);
-    if (at >= st->nfine)
-        st->nfine = at + 1;
-    st->fine[at]++;
+    if (!c->events)
+        c->first_ns = ns;
+    if (ns > c->last_ns)
+        c->last_ns = ns;
+    since = ns > c->first_ns ? ns - c->first_ns : 0;
+    while ((at = since / c->fine_ns) >= MAX_FINE)
+        coarsen(c);
+    if (at >= c->nfine)
+        c->nfine = at + 1;
+    c->fine[at]++;
+}
+
+static void report_counts_add(struct report_counts *c, const struct ev_head *head)
+{
+    count_time(c, head->time_ns);
+    c->events++;
+    c->by_event[head->event]++;
+}
+
+static int report_counts_init(struct report_counts *c)
+{
+    c->fine = calloc(MAX_FINE, sizeof *c->fine);
+    c->fine_ns = FINE_NS;
+    return c->fine ? 0 : fail(-ENOMEM, "out of memory");
+}
+
+static void report_counts_free(struct report_counts *c)
+{
+    free(c->fine);
 }
 
 static void on_event(void *ctx, const union ev_any *ev)
 {
     struct state *st = ctx;
-    const struct event_row *row = event_row((enum batch_event)ev->head.event);
 
     if (!st->viewed && !st->wanted.events[ev->head.event])
         return;
-    count_time(st, ev->head.time_ns);
-    st->events++;
-    st->counts[ev->head.event]++;
-    if (!st->options->events || st->viewed)
-        return;
-    if (st->options->json)
-        list_json(st, ev, row);
-    else
-        list_text(st, ev, row);
+    report_counts_add(&st->counts, &ev->head);
+    if (st->options->events && !st->viewed)
+        report_list(&st->sink, feed_names(st->feed), ev);
 }
 
 /* ---- results */
 
-static double seconds_of(const struct state *st)
+static double report_counts_seconds(const struct report_counts *c)
 {
-    return (double)(st->last_ns - st->first_ns) / 1e9;
+    return (double)(c->last_ns - c->first_ns) / 1e9;
 }
 
 /* Of the result being printed: an interval is as long as was asked for, its last one as there are events. */
 static double result_seconds(const struct state *st)
 {
     if (!st->interval_ns)
-        return seconds_of(st);
+        return report_counts_seconds(&st->counts);
     return (double)(st->sink.now_ns > st->begin_ns ? st->sink.now_ns - st->begin_ns : 1) / 1e9;
 }
 
-static void print_totals(struct state *st)
+static void report_counts_print_totals(const struct report_counts *c, struct sink *sink)
 {
     static const struct sink_column columns[] = {{"events", "EVENTS", SINK_COUNT, 0}, {"events", "PER S", SINK_RATE, 0},
                                                  {"begun", "BEGUN", SINK_TIME, 0}, {"took", "TOOK", SINK_NS, 0}};
     static const struct sink_table table = {"report", NULL, columns, 4};
-    double seconds = seconds_of(st);
+    double seconds = report_counts_seconds(c);
 
-    sink_row(&st->sink, &table,
-             (struct sink_value[]){SINK_N(st->events), seconds > 0 ? SINK_R((double)st->events / seconds) : SINK_NONE,
-                                   st->events ? SINK_N(st->first_ns) : SINK_NONE, SINK_N(st->last_ns - st->first_ns)});
+    sink_row(sink, &table,
+             (struct sink_value[]){SINK_N(c->events), seconds > 0 ? SINK_R((double)c->events / seconds) : SINK_NONE,
+                                   c->events ? SINK_N(c->first_ns) : SINK_NONE, SINK_N(c->last_ns - c->first_ns)});
 }
 
 static void print_vms(struct state *st)
@@ -224,19 +253,19 @@ static int compare_counts(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : (int)x->event - (int)y->event;
 }
 
-static void print_probes(struct state *st)
+static void report_counts_print_probes(const struct report_counts *c, struct sink *sink)
 {
     static const struct sink_column columns[] = {
         {"events", "EVENTS", SINK_COUNT, 0}, {"events", "PER S", SINK_RATE, 0}, {"probe", "PROBE", SINK_TEXT, -1}};
     static const struct sink_table table = {"report_by_probe", NULL, columns, 3};
     struct count counts[BATCH_EVENTS];
-    double seconds = seconds_of(st);
+    double seconds = report_counts_seconds(c);
 
     for (unsigned e = 0; e < BATCH_EVENTS; e++)
-        counts[e] = (struct count){(enum batch_event)e, st->counts[e]};
+        counts[e] = (struct count){(enum batch_event)e, c->by_event[e]};
     qsort(counts, BATCH_EVENTS, sizeof *counts, compare_counts);
     for (unsigned i = 0; i < BATCH_EVENTS && counts[i].count; i++)
-        sink_row(&st->sink, &table,
+        sink_row(sink, &table,
                  (struct sink_value[]){SINK_N(counts[i].count),
                                        seconds > 0 ? SINK_R((double)counts[i].count / seconds) : SINK_NONE,
                                        SINK_S(event_row(counts[i].event)->name)});
@@ -258,21 +287,21 @@ static size_t row_width(size_t nfine)
     return width;
 }
 
-static void print_times(struct state *st)
+static void report_counts_print_times(const struct report_counts *c, struct sink *sink)
 {
     static const struct sink_column columns[] = {
         {"from", "FROM", SINK_TIME, 0}, {"for", "FOR", SINK_NS, 0}, {"events", "EVENTS", SINK_COUNT, 0}};
     static const struct sink_table table = {"report_by_time", NULL, columns, 3};
-    size_t width = row_width(st->nfine);
+    size_t width = row_width(c->nfine);
 
-    for (size_t i = 0; i < st->nfine; i += width) {
+    for (size_t i = 0; i < c->nfine; i += width) {
         uint64_t count = 0;
 
-        for (size_t j = i; j < i + width && j < st->nfine; j++)
-            count += st->fine[j];
+        for (size_t j = i; j < i + width && j < c->nfine; j++)
+            count += c->fine[j];
         sink_row(
-            &st->sink, &table,
-            (struct sink_value[]){SINK_N(st->first_ns + i * st->fine_ns), SINK_N(width * st->fine_ns), SINK_N(count)});
+            sink, &table,
+            (struct sink_value[]){SINK_N(c->first_ns + i * c->fine_ns), SINK_N(width * c->fine_ns), SINK_N(count)});
     }
 }
 
@@ -399,17 +428,17 @@ static int print_result(struct state *st)
 {
     int err = 0;
 
-    bool told = st->interval_ns && st->last_ns <= st->begin_ns; /* all, in the results before */
+    bool told = st->interval_ns && st->counts.last_ns <= st->begin_ns; /* all, in the results before */
 
     if (!told)
-        sink_moment(&st->sink, st->last_ns);
+        sink_moment(&st->sink, st->counts.last_ns);
     if (st->viewed && !told) {
         err = print_views(st);
     } else if (!st->viewed) {
-        print_totals(st);
+        report_counts_print_totals(&st->counts, &st->sink);
         print_vms(st);
-        print_probes(st);
-        print_times(st);
+        report_counts_print_probes(&st->counts, &st->sink);
+        report_counts_print_times(&st->counts, &st->sink);
     }
     print_lost(st);
     return err ? err : sink_end(&st->sink);
@@ -714,11 +743,9 @@ static int run(struct state *st)
     if (err)
         return err;
     st->seen = recording_seen_new();
-    st->fine = calloc(MAX_FINE, sizeof *st->fine);
-    st->fine_ns = FINE_NS;
-    if (!st->fine || !st->seen)
-        return fail(-ENOMEM, "out of memory");
-    err = begin_feed(st);
+    err = st->seen ? report_counts_init(&st->counts) : fail(-ENOMEM, "out of memory");
+    if (!err)
+        err = begin_feed(st);
     if (err)
         return err;
     sink_init(&st->sink, stdout, st->options->json, st->options->timestamps);
@@ -856,6 +883,6 @@ int cmd_report(int argc, char **argv)
     err = run(&st);
     feed_free(st.feed);
     recording_seen_free(st.seen);
-    free(st.fine);
+    report_counts_free(&st.counts);
     return err ? err : st.damaged ? -EIO : 0;
 }
