@@ -9,29 +9,20 @@
 #include "cmd.h"
 #include "common/fail.h"
 #include "common/options.h"
-#include "event/event_text.h"
 #include "recording/recording_read.h"
 #include "recording/recording_seen.h"
+#include "report_counts.h"
+#include "report_listing.h"
 #include "sink/sink.h"
 #include "source/feed.h"
 #include "view/result.h"
 #include "view/wanted.h"
 
-enum { MAX_FILES = 1024, MAX_VMS = 1024, TIMES = 20, LINE_BYTES = 4096, MAX_ARGS = BATCH_MAX_ARGS };
-#define FINE_NS 10000000ull /* of the times that are counted; ten times as much where they get too many */
+enum { MAX_FILES = 1024, MAX_VMS = 1024 };
 #define UNKNOWN_NS UINT64_MAX
-enum { MAX_FINE = 1 << 20 };
 enum { GAP_RESULTS = 60 }; /* empty ones in a row that are told, not more */
 #define OVERLAP_NS 1000000000ull /* two that record receive a page so long apart, not more */
 #define GAP_NS 2000000000ull /* so long without a page is a gap: threads hand over all that they hold far sooner */
-
-/* Events, by probe and by time since the first. */
-struct report_counts {
-    uint64_t by_event[BATCH_EVENTS], events;
-    uint64_t first_ns, last_ns;
-    uint64_t *fine, fine_ns;
-    size_t nfine;
-};
 
 struct state {
     const char *files[MAX_FILES];
@@ -63,136 +54,6 @@ struct state {
     bool damaged;
 };
 
-/* ---- a listing of events */
-
-/* The columns of a probe's events: time, VM, probe, its arguments. */
-struct listing {
-    struct sink_column columns[3 + MAX_ARGS];
-    struct sink_table table;
-};
-
-static const struct sink_table *json_table(const struct event_row *row)
-{
-    static struct listing listings[BATCH_EVENTS];
-    struct listing *l = &listings[event_find(row->name)];
-
-    if (l->table.name)
-        return &l->table;
-    l->columns[0] = (struct sink_column){"time", "TIME", SINK_TIME, 0};
-    l->columns[1] = (struct sink_column){"vm", "VM", SINK_COUNT, 7};
-    l->columns[2] = (struct sink_column){"probe", "PROBE", SINK_TEXT, 0};
-    for (unsigned i = 0; i < row->nargs; i++)
-        l->columns[3 + i] = (struct sink_column){row->args[i].name, row->args[i].name, SINK_TEXT, 0};
-    l->table = (struct sink_table){"event", NULL, l->columns, (int)(3 + row->nargs)};
-    return &l->table;
-}
-
-static bool is_number(enum event_unit unit)
-{
-    return unit >= EVENT_UNIT_words;
-}
-
-/* Each argument that is known is a member; numbers that are negative are told as text. */
-static void list_json(struct sink *sink, struct batch_names *names, const union ev_any *ev,
-                      const struct event_row *row)
-{
-    struct sink_value values[3 + MAX_ARGS] = {SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name)};
-    static char texts[MAX_ARGS][2 * BATCH_TEXT_BYTES];
-
-    for (unsigned i = 0; i < row->nargs; i++) {
-        uint64_t number;
-
-        memcpy(&number, (const char *)ev + row->args[i].offset, sizeof number);
-        texts[i][0] = '\0';
-        event_text_arg(&(struct term_text){texts[i], sizeof texts[i], 0}, names, ev, &row->args[i]);
-        values[3 + i] = !event_arg_known(ev, &row->args[i]) ? SINK_NONE
-                        : is_number(row->args[i].unit) && (int64_t)number >= 0 ? SINK_N(number) : SINK_S(texts[i]);
-    }
-    sink_row(sink, json_table(row), values);
-}
-
-static void list_text(struct sink *sink, struct batch_names *names, const union ev_any *ev,
-                      const struct event_row *row)
-{
-    static const struct sink_column columns[] = {{"time", "TIME", SINK_TIME, 0},
-                                                 {"vm", "VM", SINK_COUNT, 7},
-                                                 {"probe", "PROBE", SINK_TEXT, 20},
-                                                 {"what", "WHAT", SINK_TEXT, -1}};
-    static const struct sink_table table = {"event", NULL, columns, 4};
-    static char line[LINE_BYTES];
-    struct term_text text = {line, sizeof line, 0};
-
-    for (unsigned i = 0; i < row->nargs; i++) {
-        term_text_add(&text, i ? " %s=" : "%s=", row->args[i].name);
-        if (event_arg_known(ev, &row->args[i]))
-            event_text_arg(&text, names, ev, &row->args[i]);
-        else
-            term_text_add(&text, "-");
-    }
-    sink_row(sink, &table,
-             (struct sink_value[]){SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name), SINK_S(line)});
-}
-
-static void report_list(struct sink *sink, struct batch_names *names, const union ev_any *ev)
-{
-    const struct event_row *row = event_row((enum batch_event)ev->head.event);
-
-    if (sink->ops == &sink_jsonl_ops)
-        list_json(sink, names, ev, row);
-    else
-        list_text(sink, names, ev, row);
-}
-
-/* ---- counts */
-
-/* Ten of the times that are counted become one. */
-static void coarsen(struct report_counts *c)
-{
-    for (size_t i = 0; i < c->nfine; i++) {
-        uint64_t count = c->fine[i];
-
-        c->fine[i] = 0;
-        c->fine[i / 10] += count;
-    }
-    c->nfine = c->nfine / 10 + 1;
-    c->fine_ns *= 10;
-}
-
-static void count_time(struct report_counts *c, uint64_t ns)
-{
-    uint64_t since, at;
-
-    if (!c->events)
-        c->first_ns = ns;
-    if (ns > c->last_ns)
-        c->last_ns = ns;
-    since = ns > c->first_ns ? ns - c->first_ns : 0;
-    while ((at = since / c->fine_ns) >= MAX_FINE)
-        coarsen(c);
-    if (at >= c->nfine)
-        c->nfine = at + 1;
-    c->fine[at]++;
-}
-
-static void report_counts_add(struct report_counts *c, const struct ev_head *head)
-{
-    count_time(c, head->time_ns);
-    c->events++;
-    c->by_event[head->event]++;
-}
-
-static int report_counts_init(struct report_counts *c)
-{
-    c->fine = calloc(MAX_FINE, sizeof *c->fine);
-    c->fine_ns = FINE_NS;
-    return c->fine ? 0 : fail(-ENOMEM, "out of memory");
-}
-
-static void report_counts_free(struct report_counts *c)
-{
-    free(c->fine);
-}
-
 static void on_event(void *ctx, const union ev_any *ev)
 {
     struct state *st = ctx;
@@ -206,29 +67,12 @@ static void on_event(void *ctx, const union ev_any *ev)
 
 /* ---- results */
 
-static double report_counts_seconds(const struct report_counts *c)
-{
-    return (double)(c->last_ns - c->first_ns) / 1e9;
-}
-
 /* Of the result being printed: an interval is as long as was asked for, its last one as there are events. */
 static double result_seconds(const struct state *st)
 {
     if (!st->interval_ns)
         return report_counts_seconds(&st->counts);
     return (double)(st->sink.now_ns > st->begin_ns ? st->sink.now_ns - st->begin_ns : 1) / 1e9;
-}
-
-static void report_counts_print_totals(const struct report_counts *c, struct sink *sink)
-{
-    static const struct sink_column columns[] = {{"events", "EVENTS", SINK_COUNT, 0}, {"events", "PER S", SINK_RATE, 0},
-                                                 {"begun", "BEGUN", SINK_TIME, 0}, {"took", "TOOK", SINK_NS, 0}};
-    static const struct sink_table table = {"report", NULL, columns, 4};
-    double seconds = report_counts_seconds(c);
-
-    sink_row(sink, &table,
-             (struct sink_value[]){SINK_N(c->events), seconds > 0 ? SINK_R((double)c->events / seconds) : SINK_NONE,
-                                   c->events ? SINK_N(c->first_ns) : SINK_NONE, SINK_N(c->last_ns - c->first_ns)});
 }
 
 static void print_vms(struct state *st)
@@ -239,70 +83,6 @@ static void print_vms(struct state *st)
     st->sink.one_vm = false; /* here it is told which one */
     for (size_t i = 0; i < st->nvms; i++)
         sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(st->vms[i].vm), SINK_S(st->vms[i].name)});
-}
-
-struct count {
-    enum batch_event event;
-    uint64_t count;
-};
-
-static int compare_counts(const void *a, const void *b)
-{
-    const struct count *x = a, *y = b;
-
-    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : (int)x->event - (int)y->event;
-}
-
-static void report_counts_print_probes(const struct report_counts *c, struct sink *sink)
-{
-    static const struct sink_column columns[] = {
-        {"events", "EVENTS", SINK_COUNT, 0}, {"events", "PER S", SINK_RATE, 0}, {"probe", "PROBE", SINK_TEXT, -1}};
-    static const struct sink_table table = {"report_by_probe", NULL, columns, 3};
-    struct count counts[BATCH_EVENTS];
-    double seconds = report_counts_seconds(c);
-
-    for (unsigned e = 0; e < BATCH_EVENTS; e++)
-        counts[e] = (struct count){(enum batch_event)e, c->by_event[e]};
-    qsort(counts, BATCH_EVENTS, sizeof *counts, compare_counts);
-    for (unsigned i = 0; i < BATCH_EVENTS && counts[i].count; i++)
-        sink_row(sink, &table,
-                 (struct sink_value[]){SINK_N(counts[i].count),
-                                       seconds > 0 ? SINK_R((double)counts[i].count / seconds) : SINK_NONE,
-                                       SINK_S(event_row(counts[i].event)->name)});
-}
-
-/*
- * How many of the times that were counted make a row, so that rows are no more than TIMES, and of a width that reads
- * well.
- */
-static size_t row_width(size_t nfine)
-{
-    static const size_t steps[] = {1, 2, 5};
-    size_t width = 1;
-
-    for (size_t i = 0, ten = 1; (nfine + width - 1) / width > TIMES; i++) {
-        ten *= i && i % 3 == 0 ? 10 : 1;
-        width = steps[i % 3] * ten;
-    }
-    return width;
-}
-
-static void report_counts_print_times(const struct report_counts *c, struct sink *sink)
-{
-    static const struct sink_column columns[] = {
-        {"from", "FROM", SINK_TIME, 0}, {"for", "FOR", SINK_NS, 0}, {"events", "EVENTS", SINK_COUNT, 0}};
-    static const struct sink_table table = {"report_by_time", NULL, columns, 3};
-    size_t width = row_width(c->nfine);
-
-    for (size_t i = 0; i < c->nfine; i += width) {
-        uint64_t count = 0;
-
-        for (size_t j = i; j < i + width && j < c->nfine; j++)
-            count += c->fine[j];
-        sink_row(
-            sink, &table,
-            (struct sink_value[]){SINK_N(c->first_ns + i * c->fine_ns), SINK_N(width * c->fine_ns), SINK_N(count)});
-    }
 }
 
 static void print_lost(struct state *st)
