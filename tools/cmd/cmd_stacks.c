@@ -29,7 +29,7 @@
 #include "stacks.skel.h"
 
 enum {
-    NAME_BYTES = 512,
+    NAME_BYTES = 512, LABEL_BYTES = NAME_BYTES + 300,
     MAX_FRAMES = OTP_STACK_FRAMES + STACKS_KERNEL + 2,
     TOP_FUNCTIONS = 15,
     TOP_STACKS = 5,
@@ -95,6 +95,14 @@ struct state {
 static const struct profile_units units_of[] = {[MODE_CPU] = {"cpu", "nanoseconds", 0},
                                                 [MODE_OFF] = {"off-cpu", "nanoseconds", 0},
                                                 [MODE_EVENT] = {"events", "count", 0}};
+
+/* A result. */
+struct stacks_told {
+    const struct profile *profile;
+    enum stacks_mode mode;
+    bool lines;
+    uint64_t frames, unnamed, idle; /* idle: samples without a process */
+};
 
 static const struct sink_column total_columns[] = {{"samples", "SAMPLES", SINK_COUNT, 0},
                                                    {"stacks", "STACKS", SINK_COUNT, 0},
@@ -430,20 +438,20 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static int print_functions(const struct state *st, struct sink *sink)
+static int print_functions(const struct stacks_told *told, struct sink *sink)
 {
     struct profile_function *functions;
     size_t n, shown = 0;
     uint64_t whole;
-    int err = profile_functions(st->now, st->lines, &functions, &n, &whole);
+    int err = profile_functions(told->profile, told->lines, &functions, &n, &whole);
 
     for (size_t i = 0; !err && i < n && shown < TOP_FUNCTIONS; i++) {
-        char label[NAME_BYTES + 300];
+        char label[LABEL_BYTES];
 
         if (functions[i].frame.kind == PROFILE_GROUP)
             continue;
         shown++;
-        profile_label(&functions[i].frame, st->lines, label, sizeof label);
+        profile_label(&functions[i].frame, told->lines, label, sizeof label);
         sink_row(sink, &function_table,
                  (struct sink_value[]){SINK_R(percent(functions[i].self, whole)),
                                        SINK_R(percent(functions[i].total, whole)), SINK_S(label)});
@@ -452,89 +460,90 @@ static int print_functions(const struct state *st, struct sink *sink)
     return err;
 }
 
-static void print_row(const struct state *st, struct sink *sink, struct sink_value share, struct sink_value count,
-                      struct sink_value time, const char *stack)
+static void print_row(const struct stacks_told *told, struct sink *sink, struct sink_value share,
+                      struct sink_value count, struct sink_value time, const char *stack)
 {
     struct sink_value row[4] = {share, count};
     int n = 2;
 
-    if (st->mode == MODE_OFF)
+    if (told->mode == MODE_OFF)
         row[n++] = time;
     row[n] = SINK_S(stack);
-    sink_row(sink, &stack_tables[st->mode], row);
+    sink_row(sink, &stack_tables[told->mode], row);
 }
 
 /* One row a frame. Of a stack that is long the last is shown too: the process, when stacks are grouped. */
-static void print_stack(const struct state *st, struct sink *sink, const struct profile_stack *stack, uint64_t whole)
+static void print_stack(const struct stacks_told *told, struct sink *sink, const struct profile_stack *stack,
+                        uint64_t whole)
 {
     size_t hidden = stack->n > SHOWN_FRAMES + 2 ? stack->n - SHOWN_FRAMES - 1 : 0;
 
     for (size_t i = 0; i < stack->n; i++) {
-        struct profile_frame frame = profile_location(st->now, stack->locations[stack->n - 1 - i]);
-        char label[NAME_BYTES + 300];
+        struct profile_frame frame = profile_location(told->profile, stack->locations[stack->n - 1 - i]);
+        char label[LABEL_BYTES];
 
-        profile_label(&frame, st->lines, label, sizeof label);
+        profile_label(&frame, told->lines, label, sizeof label);
         if (hidden && i == SHOWN_FRAMES) {
             snprintf(label, sizeof label, "(%zu more)", hidden);
             i += hidden - 1;
         }
         if (i)
-            print_row(st, sink, SINK_S(""), SINK_S(""), SINK_S(""), label);
+            print_row(told, sink, SINK_S(""), SINK_S(""), SINK_S(""), label);
         else
-            print_row(st, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value),
+            print_row(told, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value),
                       label);
     }
 }
 
-static void print_json_stack(const struct state *st, struct sink *sink, const struct profile_stack *stack,
+static void print_json_stack(const struct stacks_told *told, struct sink *sink, const struct profile_stack *stack,
                              uint64_t whole)
 {
-    char *text = NULL, label[NAME_BYTES + 300];
+    char *text = NULL, label[LABEL_BYTES];
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
     for (size_t i = 0; out && i < stack->n; i++) {
-        struct profile_frame frame = profile_location(st->now, stack->locations[i]);
+        struct profile_frame frame = profile_location(told->profile, stack->locations[i]);
 
-        profile_label(&frame, st->lines, label, sizeof label);
+        profile_label(&frame, told->lines, label, sizeof label);
         fprintf(out, "%s%s", i ? ";" : "", label);
     }
     if (out && !fclose(out))
-        print_row(st, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value), text);
+        print_row(told, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value), text);
     free(text);
 }
 
-static int print_stacks(const struct state *st, struct sink *sink, bool json)
+static int print_stacks(const struct stacks_told *told, struct sink *sink, bool json)
 {
     uint32_t *order;
     uint64_t whole = 0;
-    int err = profile_order(st->now, &order);
+    int err = profile_order(told->profile, &order);
 
-    for (size_t i = 0; i < profile_stacks(st->now); i++)
-        whole += profile_stack(st->now, i).value;
-    for (size_t i = 0; !err && i < profile_stacks(st->now) && (json || i < TOP_STACKS); i++) {
-        struct profile_stack stack = profile_stack(st->now, order[i]);
+    for (size_t i = 0; i < profile_stacks(told->profile); i++)
+        whole += profile_stack(told->profile, i).value;
+    for (size_t i = 0; !err && i < profile_stacks(told->profile) && (json || i < TOP_STACKS); i++) {
+        struct profile_stack stack = profile_stack(told->profile, order[i]);
 
-        (json ? print_json_stack : print_stack)(st, sink, &stack, whole);
+        (json ? print_json_stack : print_stack)(told, sink, &stack, whole);
     }
     free(order);
     return err;
 }
 
-static int print_tables(struct state *st, struct sink *sink)
+static int stacks_print_tables(const struct stacks_told *told, struct sink *sink)
 {
     bool json = sink->ops == &sink_jsonl_ops;
     uint64_t count = 0;
     int err;
 
-    for (size_t i = 0; i < profile_stacks(st->now); i++)
-        count += profile_stack(st->now, i).count;
+    for (size_t i = 0; i < profile_stacks(told->profile); i++)
+        count += profile_stack(told->profile, i).count;
     sink_row(sink, &total_table,
-             (struct sink_value[]){SINK_N(count), SINK_N(profile_stacks(st->now)),
-                                   st->mode == MODE_CPU ? SINK_N(st->idle) : SINK_NONE, SINK_N(st->frames),
-                                   SINK_N(st->unnamed)});
-    err = print_functions(st, sink);
-    return err ? err : print_stacks(st, sink, json);
+             (struct sink_value[]){SINK_N(count), SINK_N(profile_stacks(told->profile)),
+                                   told->mode == MODE_CPU ? SINK_N(told->idle) : SINK_NONE, SINK_N(told->frames),
+                                   SINK_N(told->unnamed)});
+    err = print_functions(told, sink);
+    return err ? err : print_stacks(told, sink, json);
 }
 
 /* ---- a process that was not seen */
@@ -597,7 +606,9 @@ static int on_result(void *ctx, struct session *s)
         err = take_counts(st, s);
     if (!err)
         err = st->folded ? profile_write_folded(st->now, st->lines, session_sink(s)->out)
-                         : print_tables(st, session_sink(s));
+                         : stacks_print_tables(&(struct stacks_told){st->now, st->mode, st->lines, st->frames,
+                                                                     st->unnamed, st->idle},
+                                               session_sink(s));
     if (!err && !st->seen && st->who)
         look_for_registered(st, s);
     profile_free(st->now);
