@@ -148,7 +148,6 @@ int at_process__unscheduled(struct pt_regs *ctx)
 /* One that a thread is in. */
 struct hook_collection {
     __u64 process, words; /* in use when it began */
-    __u64 old;            /* where the old heap was */
 };
 
 struct {
@@ -162,15 +161,15 @@ struct {
 /* What the heaps of a process hold, in words: what other processes sent stands beside them. */
 static __always_inline int hook_heap(const struct otp_layout *layout, __u64 process, struct hook_collection *out)
 {
-    __u64 heap, top, old_top;
+    __u64 heap, top, old, old_top;
 
     if (otp_read(layout, process, OTP_PROC_HEAP, &heap, sizeof heap) ||
         otp_read(layout, process, OTP_PROC_HTOP, &top, sizeof top) ||
-        otp_read(layout, process, OTP_PROC_OLD_HEAP, &out->old, sizeof out->old) ||
+        otp_read(layout, process, OTP_PROC_OLD_HEAP, &old, sizeof old) ||
         otp_read(layout, process, OTP_PROC_OLD_HTOP, &old_top, sizeof old_top))
         return -1;
     out->process = process;
-    out->words = (top - heap) / 8 + (old_top - out->old) / 8;
+    out->words = (top - heap) / 8 + (old_top - old) / 8;
     return 0;
 }
 
@@ -194,7 +193,7 @@ int at_gc_minor__start(struct pt_regs *ctx)
     return 0;
 }
 
-/* It was a major one when the old heap there was is gone. */
+/* Of which kind it was shows in how many young ones there were since the last full one. */
 SEC("uprobe")
 int ret_gc_minor__end(struct pt_regs *ctx)
 {
@@ -202,17 +201,20 @@ int ret_gc_minor__end(struct pt_regs *ctx)
     const struct otp_layout *layout = otp_layout_of(ctx);
     struct hook_collection before, now, *kept = bpf_map_lookup_elem(&collecting, &thread);
     struct ev_gc_minor__end ev;
+    __u16 young;
 
     if (!kept)
         return 0;
     before = *kept;
     bpf_map_delete_elem(&collecting, &thread);
-    if (!probe_runs || !layout || hook_pid(layout, before.process, &ev.pid) || hook_heap(layout, before.process, &now))
+    if (!probe_runs || !layout || hook_pid(layout, before.process, &ev.pid) ||
+        hook_heap(layout, before.process, &now) ||
+        otp_read(layout, before.process, OTP_PROC_GEN_GCS, &young, sizeof young))
         return 0;
     view_begin(&ev.head, layout->vm);
     ev.head.where = hook_where(ctx, before.process);
     ev.reclaimed_words = before.words > now.words ? before.words - now.words : 0;
-    if (before.old && !now.old)
+    if (!young)
         tell_gc_major__end((const struct ev_gc_major__end *)&ev);
     else
         tell_gc_minor__end(&ev);

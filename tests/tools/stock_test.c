@@ -162,6 +162,18 @@ START_TEST(test_stock_leaves_out_counters_that_it_cannot_tell)
 }
 END_TEST
 
+/* What a process asks for is of all of its heap, the first time too. */
+START_TEST(test_stock_gc_tells_collections_of_all_of_a_heap)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_on(erls[_i], "collections", "", "gc");
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"gc\"", "major"), 23);
+    ck_assert_msg(support_number(r->out, "\"owner\":\"stock_target:collect/1\"", "pauses") == 23, "%s", r->out);
+}
+END_TEST
+
 START_TEST(test_stock_msglat_counts_messages_and_waits)
 {
     SUPPORT_BPF();
@@ -529,6 +541,7 @@ Suite *stock_suite(void)
     tcase_add_loop_test(live, test_stock_msglat_tells_what_proc_lib_begins, 0, 2);
     tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
     tcase_add_test(live, test_stock_watch_leaves_out_what_it_cannot_tell);
+    tcase_add_loop_test(live, test_stock_gc_tells_collections_of_all_of_a_heap, 0, 2);
     tcase_add_test(live, test_stock_leaves_out_counters_that_it_cannot_tell);
     tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);
     tcase_add_test(live, test_stock_msglat_counts_messages_to_aliases);
