@@ -71,10 +71,12 @@ static __always_inline int hook_pid(const struct otp_layout *layout, __u64 proce
 }
 
 /* Neither inlined nor static: so the kernel verifies it once, and not what follows for each way through it. */
-FIXES_GLOBAL __u64 hook_term(__u64 term)
+FIXES_GLOBAL __u64 hook_term(const struct otp_layout *layout, __u64 term)
 {
     struct name_text name = {0};
 
+    if (reason_is_returned(layout, term))
+        return ev_term_of(BATCH_SHAPE_REF, BATCH_RETURNED, 0);
     reason_of_term(term, &name);
     return ev_term_of(name.words[0], name.words[2], name.words[1]);
 }

@@ -149,7 +149,7 @@ int at_dist__monitor(struct pt_regs *ctx)
     else if (down)
         reason = hook_down_reason(layout, node, FIXES_CTX_LOAD(ctx, si));
     ev.what = (struct ev_text){EV_TEXT_OURS, (__u64)(down ? hook_node_down : hook_node_up)};
-    ev.reason = HOOK_WANTS(dist__monitor, reason) ? hook_term(reason) & ~EV_LATER_TERM : 0;
+    ev.reason = HOOK_WANTS(dist__monitor, reason) ? hook_term(layout, reason) & ~EV_LATER_TERM : 0;
     tell_dist__monitor(&ev);
     return 0;
 }

@@ -210,7 +210,7 @@ int at_port__exit(struct pt_regs *ctx)
     ev.port_name = hook_text(layout, port, OTP_PORT_NAME);
     if (otp_is(layout, reason, OTP_KNOWN_KILL))
         reason = otp_known_atom(layout, OTP_KNOWN_KILLED);
-    ev.reason = HOOK_WANTS(port__exit, reason) ? hook_term(reason) & ~EV_LATER_TERM : 0;
+    ev.reason = HOOK_WANTS(port__exit, reason) ? hook_term(layout, reason) & ~EV_LATER_TERM : 0;
     tell_port__exit(&ev);
     return 0;
 }

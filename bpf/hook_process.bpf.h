@@ -75,7 +75,7 @@ int at_process__exit(struct pt_regs *ctx)
     bpf_map_delete_elem(&in_dirty, &(struct hook_away){layout->vm, ev.pid});
     view_begin(&ev.head, layout->vm);
     ev.head.where = hook_where(ctx, process);
-    ev.reason = HOOK_WANTS(process__exit, reason) ? hook_term(reason) & ~EV_LATER_TERM : 0;
+    ev.reason = HOOK_WANTS(process__exit, reason) ? hook_term(layout, reason) & ~EV_LATER_TERM : 0;
     tell_process__exit(&ev);
     return 0;
 }

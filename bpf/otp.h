@@ -60,6 +60,7 @@ struct otp_ours {
     ATOM(NO_CALLBACK, "no callback module") \
     ATOM(NORMAL, "normal") \
     ATOM(SHUTDOWN, "shutdown") \
+    ATOM(RETURN, "return") \
     ATOM(KILL, "kill") \
     ATOM(KILLED, "killed") \
     ATOM(CONNECTION_CLOSED, "connection_closed") \

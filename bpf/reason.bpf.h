@@ -99,6 +99,18 @@ static __always_inline void reason_of_term(__u64 term, struct name_text *name)
     name->words[2] = holders;
 }
 
+/* Neither inlined nor static: so the kernel verifies it once. Whether the term is {Reference, return, _}, as of erpc. */
+FIXES_GLOBAL int reason_is_returned(const struct otp_layout *layout, __u64 term)
+{
+    __u64 tuple[3], header;
+
+    return layout && (term & 3) == OTP_TAG_BOXED &&
+           !bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull)) && tuple[0] == 3ull << 6 &&
+           (tuple[1] & 3) == OTP_TAG_BOXED &&
+           !bpf_probe_read_user(&header, sizeof header, (void *)(tuple[1] & ~7ull)) &&
+           reason_boxed(header) == WIRE_REF && otp_is(layout, tuple[2], OTP_KNOWN_RETURN);
+}
+
 /* ---- texts */
 
 /* The first element of a reason, or the reason itself, as it is printed. */
@@ -224,6 +236,21 @@ static __always_inline bool reason_of_word(struct reason_token *token, struct na
     return found & REASON_CLOSED;
 }
 
+/* Whether the token, of a reference, goes on as in {Reference, return, _}. Neither inlined nor static, as above. */
+FIXES_GLOBAL int reason_token_returned(const struct reason_token *token)
+{
+    __u64 behind = 0;
+
+    if (!token)
+        return false;
+    for (int i = 0; i < WIRE_REASON_TEXT_BYTES - (int)sizeof behind - 1; i++)
+        if (token->bytes[i] == '>') {
+            bpf_probe_read_kernel(&behind, sizeof behind, token->bytes + i + 1);
+            return behind == 0x2c6e72757465722cull; /* ",return," */
+        }
+    return false;
+}
+
 /* Neither inlined nor static, as above. Returns 0. */
 FIXES_GLOBAL int reason_of_text(const struct name_text *text, struct name_text *name)
 {
@@ -252,6 +279,8 @@ FIXES_GLOBAL int reason_of_text(const struct name_text *text, struct name_text *
     name->words[0] = reason_printed(token->bytes[0], token->bytes[1]);
     if (name->words[0] == WIRE_ATOM || name->words[0] == WIRE_INTEGER)
         closed = reason_of_word(token, name);
+    if (name->words[0] == WIRE_REF && outer == WIRE_TUPLE_OF_MORE && !inner && reason_token_returned(token))
+        outer = WIRE_RETURNED;
     if (closed && inner)
         inner += WIRE_TUPLE_OF_ONE - WIRE_TUPLE_OF_MORE;
     else if (closed && outer)

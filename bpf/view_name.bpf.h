@@ -5,7 +5,7 @@
  *   view_mfa(h, mfa, &name), view_term(h, term, &name)   to be counted by, or told; of a term, what is told of one
  * event
  *   view_shape(&name, &shape)                            of a term's name: what terms are counted by
- *   view_orderly(h, &shape)                              whether a reason is normal, or a shutdown
+ *   view_orderly(h, &shape)                              whether a reason is normal, a shutdown, or a result of erpc
  *   view_pid(id, &name)                                  a process by its number
  *   view_process_at(where)                               its number, by ev_head.where
  *   view_label(h, &text, &name)                          what a text says, cut
@@ -338,7 +338,7 @@ VIEW_INLINE int view_owner_now(const struct ev_head *h, ev_id id, struct name_te
 }
 
 /*
- * Whether the reason is normal, shutdown or {shutdown,...}. `name` is what view_shape made of it: a text has its atom
+ * Whether the reason is normal, shutdown, {shutdown,...} or {Reference,return,...}. `name` is what view_shape made of it: a text has its atom
  * from the fourth word on, which is not terminated.
  */
 VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *name)
@@ -349,7 +349,7 @@ VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *n
     const struct otp_layout *layout;
 
     if (name->words[0] != WIRE_ATOM)
-        return false;
+        return name->words[2] == WIRE_RETURNED;
     if (name->form == WIRE_REASON_TEXT)
         return (bytes == 6 && !name->words[2] && (atom & 0xffffffffffffull) == normal) ||
                (bytes == 8 && atom == shutdown && (!name->words[2] || name->words[2] == WIRE_TUPLE_OF_MORE));

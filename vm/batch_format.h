@@ -129,7 +129,8 @@ enum batch_shape {
 	HOLDER(TUPLE_OF_ONE, "{", "}")                                                             \
 	HOLDER(TUPLE_OF_MORE, "{", ",...}")                                                        \
 	HOLDER(LIST_OF_ONE, "[", "]")                                                              \
-	HOLDER(LIST_OF_MORE, "[", "|...]")
+	HOLDER(LIST_OF_MORE, "[", "|...]")                                                         \
+	HOLDER(RETURNED, "{", ",return,...}") /* {Reference, return, _}: how a process of erpc hands its result over */
 
 enum batch_holder {
 	BATCH_NO_HOLDER,

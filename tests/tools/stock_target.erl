@@ -35,6 +35,10 @@ do([spawns]) ->
 %% No two reasons of a kind are equal, but for what is kept of them.
 do([reasons]) ->
 	[lists:foreach(fun(I) -> down(spawn_monitor(?MODULE, die, [Reason(I)])) end, lists:seq(1, N)) || {N, Reason} <- reasons()];
+%% 9 calls that return, and 5 that throw.
+do([erpc]) ->
+	[1 = erpc:call(node(), erlang, abs, [-1], 5000) || _ <- lists:seq(1, 9)],
+	[a = catch erpc:call(node(), erlang, throw, [a], 5000) || _ <- lists:seq(1, 5)];
 %% 11 servers, 3 with names, 2 supervisors, 5 managers of events; 13 by proc_lib, 7 with a fun.
 do([behaviours]) ->
 	[{ok, _} = gen_server:start(?MODULE, server, []) || _ <- lists:seq(1, 8)],
@@ -104,6 +108,7 @@ reasons() ->
 	 {1009, fun(I) -> 1000 + I end}, {701, fun(I) -> {-1000000000000000000000 - I, x} end}, {601, fun(I) -> I / 7 end},
 	 {503, fun(I) -> #{a => I} end}, {401, fun(I) -> [a, I] end}, {307, fun(I) -> "text " ++ integer_to_list(I) end},
 	 {211, fun(I) -> {[I, a], I} end}, {199, fun(I) -> <<I:64, "bytes">> end}, {101, fun(_) -> {make_ref(), 1} end},
+	 {59, fun(I) -> {make_ref(), return, I} end}, {3, fun(I) -> {make_ref(), return, I, I} end},
 	 {97, fun(I) -> {fun() -> I end, 1} end}, {89, fun(_) -> {self(), 1} end}, {83, fun(_) -> {{{a, b}, c}, d} end},
 	 {79, fun(I) -> {'it\'s \\ odd', I} end}, {73, fun(_) -> [] end}, {71, fun(_) -> {} end}, {67, fun(_) -> -17 end}].
 

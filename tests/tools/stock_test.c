@@ -42,7 +42,7 @@ START_TEST(test_stock_spawns_counts_reasons_that_are_all_different)
 {
     static const char rows[] =
         "#{...} 503\n-17 67\n<<...>> 199\n[...] 307\n[] 73\n[a|...] 401\nfloat() 601\ninteger() 1009\n{#Fun<...>,...} 97\n"
-        "{#Ref<...>,...} 101\n{'it\\'s \\\\ odd',...} 79\n{[...],...} 211\n{bye,...} 30018\n{integer(),...} 701\n{pid(),...} 89\n"
+        "{#Ref<...>,...} 104\n{#Ref<...>,return,...} 59\n{'it\\'s \\\\ odd',...} 79\n{[...],...} 211\n{bye,...} 30018\n{integer(),...} 701\n{pid(),...} 89\n"
         "{{bad,...},...} 9001\n{{{...},...},...} 83\n{} 71\n";
 
     SUPPORT_BPF();
@@ -159,6 +159,20 @@ START_TEST(test_stock_leaves_out_counters_that_it_cannot_tell)
     ck_assert_int_eq(support_lines(r->out, "\"queued\":"), 0);
     ck_assert_int_eq(support_lines(r->out, "\"received\":"), 0);
     ck_assert_int_eq(support_lines(r->out, "\"signals\":"), 0);
+}
+END_TEST
+
+/* A process of erpc ends with what it has to return. 14 of them, 5 of which throw. */
+START_TEST(test_stock_exits_knows_what_erpc_returns)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_on(erls[_i], "erpc", "", "exits");
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"exits\"", "exits"), 14);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"exits\"", "abnormal"), 5);
+    ck_assert_int_eq(support_number(r->out, "\"reason\":\"{#Ref<...>,...}\"", "count"), 5);
+    ck_assert_int_eq(support_lines(r->out, "return"), 0);
 }
 END_TEST
 
@@ -542,6 +556,7 @@ Suite *stock_suite(void)
     tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
     tcase_add_test(live, test_stock_watch_leaves_out_what_it_cannot_tell);
     tcase_add_loop_test(live, test_stock_gc_tells_collections_of_all_of_a_heap, 0, 2);
+    tcase_add_loop_test(live, test_stock_exits_knows_what_erpc_returns, 0, 2);
     tcase_add_test(live, test_stock_leaves_out_counters_that_it_cannot_tell);
     tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);
     tcase_add_test(live, test_stock_msglat_counts_messages_to_aliases);

@@ -105,7 +105,8 @@ static int compare_weights(const void *a, const void *b)
 
 static bool is_orderly(const char *reason)
 {
-    return !strcmp(reason, "normal") || !strcmp(reason, "shutdown") || !strcmp(reason, "{shutdown,...}");
+    return !strcmp(reason, "normal") || !strcmp(reason, "shutdown") || !strcmp(reason, "{shutdown,...}") ||
+           !strcmp(reason, "{#Ref<...>,return,...}");
 }
 
 static void free_line(struct line *line)

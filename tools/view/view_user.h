@@ -66,7 +66,7 @@ VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *n
     const uint64_t *shutdown = view_store_find(&view_user->atoms, h->vm, VIEW_USER_SHUTDOWN, false);
 
     if (name->words[0] != WIRE_ATOM)
-        return false;
+        return name->words[2] == WIRE_RETURNED;
     return (normal && !name->words[2] && name->words[1] == *normal) ||
            (shutdown && (!name->words[2] || name->words[2] == WIRE_TUPLE_OF_MORE) && name->words[1] == *shutdown);
 }

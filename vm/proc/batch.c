@@ -311,9 +311,16 @@ static enum batch_shape shape_of(Term t)
 	return term_is_ref(t) ? BATCH_SHAPE_REF : BATCH_SHAPE_FUN;
 }
 
+static bool is_returned(Term tuple)
+{
+	return tuple_arity(tuple) == 3 && term_is_ref(tuple_get(tuple, 1)) && tuple_get(tuple, 2) == am_return;
+}
+
 /* How a tuple or list of that shape holds what is first in it; BATCH_NO_HOLDER when that is not looked at. */
 static enum batch_holder holder_of(enum batch_shape shape, Term t)
 {
+	if (shape == BATCH_SHAPE_TUPLE && is_returned(t))
+		return BATCH_RETURNED;
 	if (shape == BATCH_SHAPE_TUPLE)
 		return tuple_arity(t) == 1 ? BATCH_TUPLE_OF_ONE : BATCH_TUPLE_OF_MORE;
 	if (shape == BATCH_SHAPE_LIST && !term_is_small(cons_head(t)))

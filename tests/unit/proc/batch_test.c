@@ -65,6 +65,20 @@ START_TEST(test_batch_term_tells_what_is_first)
 }
 END_TEST
 
+/* {Ref,return,true}, as of erpc; {Ref,ok,true}, {Ref,return}, {ok,return,true}. */
+START_TEST(test_batch_term_tells_what_erpc_returns)
+{
+	struct heap *h = unit_heap();
+	Term ref = heap_ref(h, 0);
+
+	ck_assert_uint_eq(batch_term(heap_tuple(h, ref, am_return, am_true)), word(BATCH_SHAPE_REF, BATCH_RETURNED, 0));
+	ck_assert_uint_eq(batch_term(heap_tuple(h, ref, am_ok, am_true)), word(BATCH_SHAPE_REF, BATCH_TUPLE_OF_MORE, 0));
+	ck_assert_uint_eq(batch_term(heap_tuple(h, ref, am_return)), word(BATCH_SHAPE_REF, BATCH_TUPLE_OF_MORE, 0));
+	ck_assert_uint_eq(batch_term(heap_tuple(h, am_ok, am_return, am_true)),
+			  word(BATCH_SHAPE_ATOM, BATCH_TUPLE_OF_MORE, atom_index(am_ok)));
+}
+END_TEST
+
 START_TEST(test_batch_identity_tells_whom)
 {
 	unit_init();
@@ -426,6 +440,7 @@ Suite *batch_suite(void)
 	tcase_add_test(words, test_batch_term_tells_what_is_alone);
 	tcase_add_test(words, test_batch_term_tells_small_integers_by_value);
 	tcase_add_test(words, test_batch_term_tells_what_is_first);
+	tcase_add_test(words, test_batch_term_tells_what_erpc_returns);
 	tcase_add_test(words, test_batch_identity_tells_whom);
 	tcase_add_test(words, test_batch_identity_tells_the_node_of_a_stranger);
 	suite_add_tcase(suite, words);
