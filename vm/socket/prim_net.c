@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "data/map.h"
 #include "socket/sock.h"
 #include "socket/sock_address.h"
@@ -128,8 +129,9 @@ static Term put_addresses(struct heap *h, const struct addrinfo *from)
 	for (; from != NULL; from = from->ai_next) {
 		union sock_address a = { 0 };
 		socklen_t n = from->ai_addrlen < sizeof(a) ? from->ai_addrlen : sizeof(a);
+		Term type = release_says_socktype() ? am_socktype : am_type;
 		Term pairs[8] = { am_family,   sock_domain_put(from->ai_family),
-				  am_type,     sock_type_put(from->ai_socktype),
+				  type,        sock_type_put(from->ai_socktype),
 				  am_protocol, term_from_small(from->ai_protocol),
 				  am_addr };
 

@@ -13,6 +13,7 @@ struct sock_interface_flag {
 	Term name;
 	int bit;             /* 0: Linux has none */
 	bool of_addresses;   /* prim_net:getifaddrs/1 tells it */
+	int since;           /* release */
 };
 extern const struct sock_interface_flag sock_interface_flags[];
 extern const size_t sock_interface_flag_count;

@@ -7,13 +7,16 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "data/map.h"
 #include "socket/sock.h"
 #include "socket/sock_address.h"
 #include "socket/sock_interface.h"
 
-/* What a request has in struct ifreq. */
+/* What a request of one interface has in struct ifreq. */
 enum part { PART_NONE, PART_INT, PART_FLAGS, PART_ADDRESS, PART_HARDWARE, PART_MAP };
+/* Of whom a request is: an interface that is named, or by its number; all; the socket, as a number or a boolean. */
+enum whose { OF_NAME, OF_INDEX, OF_ALL, OF_SOCKET_COUNT, OF_SOCKET_MARK };
 
 static const struct request {
 	unsigned long number;
@@ -21,25 +24,29 @@ static const struct request {
 	bool sets;
 	enum part part;
 	Term what;           /* in {invalid, What}, of one that sets */
+	enum whose whose;
+	int since;           /* release */
 } requests[] = {
-	{ SIOCGIFNAME, am_gifname, false, PART_NONE, NIL },
-	{ SIOCGIFINDEX, am_gifindex, false, PART_INT, NIL },
-	{ SIOCGIFFLAGS, am_gifflags, false, PART_FLAGS, NIL },
-	{ SIOCGIFADDR, am_gifaddr, false, PART_ADDRESS, NIL },
-	{ SIOCGIFDSTADDR, am_gifdstaddr, false, PART_ADDRESS, NIL },
-	{ SIOCGIFBRDADDR, am_gifbrdaddr, false, PART_ADDRESS, NIL },
-	{ SIOCGIFNETMASK, am_gifnetmask, false, PART_ADDRESS, NIL },
-	{ SIOCGIFMTU, am_gifmtu, false, PART_INT, NIL },
-	{ SIOCGIFHWADDR, am_gifhwaddr, false, PART_HARDWARE, NIL },
-	{ SIOCGIFMAP, am_gifmap, false, PART_MAP, NIL },
-	{ SIOCGIFTXQLEN, am_giftxqlen, false, PART_INT, NIL },
-	{ SIOCGIFCONF, am_gifconf, false, PART_NONE, NIL },
-	{ SIOCSIFFLAGS, am_sifflags, true, PART_FLAGS, NIL },
-	{ SIOCSIFADDR, am_sifaddr, true, PART_ADDRESS, am_sockaddr },
-	{ SIOCSIFDSTADDR, am_sifdstaddr, true, PART_ADDRESS, am_sockaddr },
-	{ SIOCSIFBRDADDR, am_sifbrdaddr, true, PART_ADDRESS, am_sockaddr },
-	{ SIOCSIFMTU, am_sifmtu, true, PART_INT, am_mtu },
-	{ SIOCSIFTXQLEN, am_siftxqlen, true, PART_INT, am_txqlen },
+	{ SIOCGIFNAME, am_gifname, false, PART_NONE, NIL, OF_INDEX, 0 },
+	{ SIOCGIFINDEX, am_gifindex, false, PART_INT, NIL, OF_NAME, 0 },
+	{ SIOCGIFFLAGS, am_gifflags, false, PART_FLAGS, NIL, OF_NAME, 0 },
+	{ SIOCGIFADDR, am_gifaddr, false, PART_ADDRESS, NIL, OF_NAME, 0 },
+	{ SIOCGIFDSTADDR, am_gifdstaddr, false, PART_ADDRESS, NIL, OF_NAME, 0 },
+	{ SIOCGIFBRDADDR, am_gifbrdaddr, false, PART_ADDRESS, NIL, OF_NAME, 0 },
+	{ SIOCGIFNETMASK, am_gifnetmask, false, PART_ADDRESS, NIL, OF_NAME, 0 },
+	{ SIOCGIFMTU, am_gifmtu, false, PART_INT, NIL, OF_NAME, 0 },
+	{ SIOCGIFHWADDR, am_gifhwaddr, false, PART_HARDWARE, NIL, OF_NAME, 0 },
+	{ SIOCGIFMAP, am_gifmap, false, PART_MAP, NIL, OF_NAME, 0 },
+	{ SIOCGIFTXQLEN, am_giftxqlen, false, PART_INT, NIL, OF_NAME, 0 },
+	{ SIOCGIFCONF, am_gifconf, false, PART_NONE, NIL, OF_ALL, 0 },
+	{ FIONREAD, am_nread, false, PART_NONE, NIL, OF_SOCKET_COUNT, 27 },
+	{ SIOCATMARK, am_atmark, false, PART_NONE, NIL, OF_SOCKET_MARK, 27 },
+	{ SIOCSIFFLAGS, am_sifflags, true, PART_FLAGS, NIL, OF_NAME, 0 },
+	{ SIOCSIFADDR, am_sifaddr, true, PART_ADDRESS, am_sockaddr, OF_NAME, 0 },
+	{ SIOCSIFDSTADDR, am_sifdstaddr, true, PART_ADDRESS, am_sockaddr, OF_NAME, 0 },
+	{ SIOCSIFBRDADDR, am_sifbrdaddr, true, PART_ADDRESS, am_sockaddr, OF_NAME, 0 },
+	{ SIOCSIFMTU, am_sifmtu, true, PART_INT, am_mtu, OF_NAME, 0 },
+	{ SIOCSIFTXQLEN, am_siftxqlen, true, PART_INT, am_txqlen, OF_NAME, 0 },
 };
 enum { REQUESTS = sizeof(requests) / sizeof(requests[0]) };
 
@@ -47,38 +54,40 @@ enum { REQUESTS = sizeof(requests) / sizeof(requests[0]) };
 enum { IFF_LOWER_UP_BIT = 1 << 16, IFF_DORMANT_BIT = 1 << 17, IFF_ECHO_BIT = 1 << 18 };
 
 const struct sock_interface_flag sock_interface_flags[] = {
-	{ am_up, IFF_UP, true },
-	{ am_broadcast, IFF_BROADCAST, true },
-	{ am_debug, IFF_DEBUG, true },
-	{ am_loopback, IFF_LOOPBACK, true },
-	{ am_pointopoint, IFF_POINTOPOINT, true },
-	{ am_notrailers, IFF_NOTRAILERS, true },
-	{ am_knowsepoch, 0, false },
-	{ am_running, IFF_RUNNING, true },
-	{ am_noarp, IFF_NOARP, true },
-	{ am_promisc, IFF_PROMISC, true },
-	{ am_allmulti, IFF_ALLMULTI, false },
-	{ am_master, IFF_MASTER, true },
-	{ am_oactive, 0, false },
-	{ am_slave, IFF_SLAVE, true },
-	{ am_simplex, 0, false },
-	{ am_multicast, IFF_MULTICAST, true },
-	{ am_link0, 0, false },
-	{ am_link1, 0, false },
-	{ am_link2, 0, false },
-	{ am_portsel, IFF_PORTSEL, true },
-	{ am_automedia, IFF_AUTOMEDIA, true },
-	{ am_dynamic, IFF_DYNAMIC, true },
-	{ am_lower_up, IFF_LOWER_UP_BIT, false },
-	{ am_dormant, IFF_DORMANT_BIT, false },
-	{ am_echo, IFF_ECHO_BIT, false },
-	{ am_monitor, 0, false },
-	{ am_nogroup, 0, false },
-	{ am_cantconfig, 0, false },
-	{ am_ppromisc, 0, false },
-	{ am_staticarp, 0, false },
-	{ am_renaming, 0, false },
-	{ am_dying, 0, false },
+	{ am_up, IFF_UP, true, 0 },
+	{ am_broadcast, IFF_BROADCAST, true, 0 },
+	{ am_debug, IFF_DEBUG, true, 0 },
+	{ am_loopback, IFF_LOOPBACK, true, 0 },
+	{ am_pointopoint, IFF_POINTOPOINT, true, 0 },
+	{ am_notrailers, IFF_NOTRAILERS, true, 0 },
+	{ am_knowsepoch, 0, false, 0 },
+	{ am_running, IFF_RUNNING, true, 0 },
+	{ am_noarp, IFF_NOARP, true, 0 },
+	{ am_promisc, IFF_PROMISC, true, 0 },
+	{ am_allmulti, IFF_ALLMULTI, false, 0 },
+	{ am_master, IFF_MASTER, true, 0 },
+	{ am_oactive, 0, false, 0 },
+	{ am_slave, IFF_SLAVE, true, 0 },
+	{ am_simplex, 0, false, 0 },
+	{ am_multicast, IFF_MULTICAST, true, 0 },
+	{ am_link0, 0, false, 0 },
+	{ am_link1, 0, false, 0 },
+	{ am_link2, 0, false, 0 },
+	{ am_portsel, IFF_PORTSEL, true, 0 },
+	{ am_automedia, IFF_AUTOMEDIA, true, 0 },
+	{ am_dynamic, IFF_DYNAMIC, true, 0 },
+	{ am_lower_up, IFF_LOWER_UP_BIT, false, 0 },
+	{ am_dormant, IFF_DORMANT_BIT, false, 0 },
+	{ am_echo, IFF_ECHO_BIT, false, 0 },
+	{ am_monitor, 0, false, 0 },
+	{ am_nogroup, 0, false, 0 },
+	{ am_cantconfig, 0, false, 0 },
+	{ am_ppromisc, 0, false, 0 },
+	{ am_staticarp, 0, false, 0 },
+	{ am_renaming, 0, false, 0 },
+	{ am_dying, 0, false, 0 },
+	{ am_dhcprunning, 0, false, 27 },
+	{ am_private, 0, false, 27 },
 };
 const size_t sock_interface_flag_count = sizeof(sock_interface_flags) / sizeof(sock_interface_flags[0]);
 
@@ -89,8 +98,9 @@ Term sock_put_ioctls(struct nif_env *env)
 	Term list = NIL;
 
 	for (size_t i = 0; i < REQUESTS; i++)
-		list = heap_cons(env->heap, heap_tuple(env->heap, requests[i].name,
-						       term_from_small((int64_t)requests[i].number)), list);
+		if (release_is_from(requests[i].since))
+			list = heap_cons(env->heap, heap_tuple(env->heap, requests[i].name,
+							       term_from_small((int64_t)requests[i].number)), list);
 	return list;
 }
 
@@ -99,8 +109,9 @@ Term sock_put_ioctl_flags(struct nif_env *env)
 	Term list = NIL;
 
 	for (size_t i = 0; i < sock_interface_flag_count; i++)
-		list = heap_cons(env->heap, heap_tuple(env->heap, sock_interface_flags[i].name,
-						       term_from_small(sock_interface_flags[i].bit)), list);
+		if (release_is_from(sock_interface_flags[i].since))
+			list = heap_cons(env->heap, heap_tuple(env->heap, sock_interface_flags[i].name,
+							       term_from_small(sock_interface_flags[i].bit)), list);
 	return list;
 }
 
@@ -198,6 +209,15 @@ static Term get_name(struct nif_env *env, int fd, Term index)
 	return sock_ok(env, put_name(env->heap, r.ifr_name));
 }
 
+static Term get_of_socket(struct nif_env *env, int fd, const struct request *q)
+{
+	int n = 0;
+
+	if (ioctl(fd, q->number, &n) != 0)
+		return sock_errno(env, errno);
+	return sock_ok(env, q->whose == OF_SOCKET_MARK ? term_from_bool(n != 0) : term_from_small(n));
+}
+
 /* ---- what goes */
 
 /* A name that is too long is cut. Fails: false. */
@@ -258,7 +278,7 @@ static Term get(struct nif_env *env, int fd, const struct request *q, Term name)
 {
 	struct ifreq r;
 
-	if (q->number == SIOCGIFNAME)
+	if (q->whose == OF_INDEX)
 		return get_name(env, fd, name);
 	if (!read_name(env, name, &r))
 		return enif_make_badarg(env);
@@ -272,11 +292,11 @@ static Term run(struct nif_env *env, int fd, unsigned long number, int argc, con
 	for (size_t i = 0; i < REQUESTS; i++) {
 		const struct request *q = &requests[i];
 
-		if (q->number != number)
+		if (q->number != number || !release_is_from(q->since))
 			continue;
-		if (q->number == SIOCGIFCONF && argc == 2)
-			return get_conf(env, fd);
-		if (q->number != SIOCGIFCONF && !q->sets && argc == 3)
+		if (q->whose >= OF_ALL && argc == 2)
+			return q->whose == OF_ALL ? get_conf(env, fd) : get_of_socket(env, fd, q);
+		if (q->whose < OF_ALL && !q->sets && argc == 3)
 			return get(env, fd, q, argv[2]);
 		if (q->sets && argc == 4)
 			return set(env, fd, q, argv[2], argv[3]);

@@ -353,16 +353,17 @@ GETTER(sctp)
 /* ---- the table */
 
 static const struct option {
-	int since, level, number;
+	int listed, since, level, number; /* listed, since: releases; known since the later one */
 	Term name;
 	Term (*set)(struct nif_env *env, struct sock *s, int level, int number, Term value);
 	Term (*get)(struct nif_env *env, struct sock *s, int level, int number);
 } options[] = {
 #define set_none NULL
 #define get_none NULL
-#define SINCE(release, level, name, number, set, get) { release, level, number, am_##name, set_##set, get_##get },
-#define OPTION(level, name, number, set, get) { 0, level, number, am_##name, set_##set, get_##get },
-#define UNKNOWN(level, name) { 0, level, -1, am_##name, NULL, NULL },
+#define SINCE(release, level, name, number, set, get) { 0, release, level, number, am_##name, set_##set, get_##get },
+#define OPTION(level, name, number, set, get) { 0, 0, level, number, am_##name, set_##set, get_##get },
+#define UNKNOWN_SINCE(release, level, name) { release, 0, level, -1, am_##name, NULL, NULL },
+#define UNKNOWN(level, name) UNKNOWN_SINCE(0, level, name)
 #include "socket/sock_options.def"
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
@@ -413,8 +414,10 @@ Term sock_put_options(struct nif_env *env)
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct option *o = &options[i];
 
-		list = heap_cons(h, number_of(o) < 0 ? o->name : heap_tuple(h, o->name, term_from_small(number_of(o))),
-				 list);
+		if (release_is_from(o->listed))
+			list = heap_cons(h, number_of(o) < 0 ? o->name
+							     : heap_tuple(h, o->name, term_from_small(number_of(o))),
+					 list);
 		if (i + 1 < OPTIONS && options[i + 1].level == o->level)
 			continue;
 		levels = heap_cons(h, put_level(h, o->level, list), levels);
