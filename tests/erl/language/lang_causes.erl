@@ -91,7 +91,7 @@ show(Name, F) ->
 %% expect: counter_bag: table_type ["*** argument 1: the table identifier refers to an ETS table of a type not supported by this operation"]
 %% expect: element_keypos: keypos ["*** argument 3: the position is the same as the key position"]
 %% expect: element_position: none ["*** argument 3: out of range"]
-%% expect erl 27: element_position: position ["*** argument 3: the position in the update operation is out of range"]
+%% expect 27: element_position: position ["*** argument 3: the position in the update operation is out of range"]
 %% expect: new_name: already_exists ["*** argument 1: table name already exists"]
 %% expect: give_owner: owner ["*** argument 2: the process is already the owner of the table"]
 %% expect: give_foreign: not_owner ["*** argument 2: the current process is not the owner"]

@@ -127,7 +127,7 @@ owner() ->
 %% expect: true
 %% expect: true
 %% expect: {-2138633756,true}
-%% expect erl 27: {2156333540,true}
+%% expect 27: {2156333540,true}
 %% expect: process message scheduler
 %% expect: <<"scheduler message process">>
 %% expect: true

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* erlang:decode_packet/3: the terms of what data/packet.h reads. */
 #include "base/alloc.h"
+#include "base/release.h"
 #include "bif/bif.h"
 #include "data/binary.h"
 #include "data/number.h"
@@ -102,6 +103,11 @@ static Term decode(Process *p, const struct packet_source *s, enum packet_type t
 			  binary_sub(s->h, s->binary, (uint64_t)size * 8, bits - (uint64_t)size * 8));
 }
 
+static bool is_source(Term t)
+{
+	return term_is_bitstring(t) && !(release_packets_are_bytes() && binary_size_bits(t) % 8 != 0);
+}
+
 Term bif_erlang_decode_packet_3(Process *p, Term *args)
 {
 	struct packet_source s = { .h = &p->heap, .binary = args[1] };
@@ -113,7 +119,7 @@ Term bif_erlang_decode_packet_3(Process *p, Term *args)
 
 	if (!find_type(args[0], &type, &s.binaries))
 		return exc_badarg_cause(p, am_badopt);
-	if (!term_is_bitstring(args[1]) || !get_options(&limits, type, args[2]))
+	if (!is_source(args[1]) || !get_options(&limits, type, args[2]))
 		return exc_badarg(p);
 	s.bytes = binary_whole_bytes(args[1], &n, &scratch);
 	result = decode(p, &s, type, n, &limits);

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "bif/bif.h"
 #include "data/iolist.h"
 #include "data/number.h"
@@ -207,6 +208,11 @@ static int run_codec(struct stream *s, int (*codec)(z_stream *, int), size_t lim
 	return code;
 }
 
+static Term put_sum(Process *p, uLong sum)
+{
+	return release_sums_are_unsigned() ? heap_uint(&p->heap, sum) : heap_int(&p->heap, (int)sum);
+}
+
 /* {finished | continue, Output} or {need_dictionary, Adler, Output}. sizes: of input and output chunks, and the
  * flush. */
 static Term run_chunk(Process *p, struct stream *s, int (*codec)(z_stream *, int), const int *sizes)
@@ -243,7 +249,7 @@ static Term run_chunk(Process *p, struct stream *s, int (*codec)(z_stream *, int
 		return heap_tuple(&p->heap, am_finished, output);
 	if (code != Z_NEED_DICT)
 		return heap_tuple(&p->heap, am_continue, output);
-	return heap_tuple(&p->heap, am_need_dictionary, heap_int(&p->heap, (int)s->z.adler), output);
+	return heap_tuple(&p->heap, am_need_dictionary, put_sum(p, s->z.adler), output);
 }
 
 static void begin(struct stream *s, enum stream_state state, int window_bits)
@@ -431,7 +437,7 @@ Term bif_zlib_deflate_set_dictionary_2(Process *p, Term *args)
 	if (s != NULL) {
 		code = deflateSetDictionary(&s->z, bytes, (uInt)n);
 		result = code != Z_OK ? make_result(p, code)
-				      : heap_int(&p->heap, (int)(s->is_raw ? adler32(0, bytes, (uInt)n) : s->z.adler));
+				      : put_sum(p, s->is_raw ? adler32(0, bytes, (uInt)n) : s->z.adler);
 	}
 	mem_free(bytes);
 	return result;
