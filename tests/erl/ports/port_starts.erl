@@ -1,5 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Programs that cannot be started, the environment.
+%% Names that are no port's, programs that cannot be started, the environment.
 -module(port_starts).
 -export([main/0]).
 
@@ -7,6 +7,7 @@ main() ->
     process_flag(trap_exit, true),
     Dir = "port_starts_" ++ os:getpid(),
     ok = file:make_dir(Dir),
+    names(),
     try
         failures(Dir)
     after
@@ -17,6 +18,12 @@ main() ->
     halt(0).
 
 p(What, Value) -> io:format("~p ~p~n", [What, Value]).
+
+%% Since OTP 27 a file's name is none of a port (port_plain_files has what it was before).
+names() ->
+    [p(named, failure(N, [in])) || N <- ["/dev/null", '/dev/null', "/nonexistent/x"]],
+    [p(refused, failure(N, O)) || {N, O} <- [{"", [in]}, {[1000], [in]}, {["a"], [in]}, {[$a | b], [in]}, {<<"/dev/null">>, [in]},
+                                             {"/dev/null", [in, exit_status]}, {"/dev/null", [in, {args, []}]}, {5, [in]}, {{}, [in]}]].
 
 %% What the program's start failed with is its exit status.
 failures(Dir) ->
@@ -79,6 +86,21 @@ rest(P) ->
     after 10000 -> [late]
     end.
 
+%% expect: named [{exit,normal}]
+%% expect 27: named badarg
+%% expect: named [{exit,normal}]
+%% expect 27: named badarg
+%% expect: named einval
+%% expect 27: named badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
 %% expect: status [{exit_status,7},{exit,normal}]
 %% expect: status [{exit_status,7},{exit,normal}]
 %% expect: status [{exit_status,13},{exit,normal}]

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "bif/bif.h"
 #include "data/iolist.h"
 #include "data/etf.h"
@@ -267,7 +268,7 @@ static const struct port_driver *get_name(struct settings *s, Term name)
 	Term kind;
 	size_t n;
 
-	if (term_is_atom(name) || term_is_list(name)) {
+	if ((term_is_atom(name) || term_is_list(name)) && !release_refuses_file_ports()) {
 		s->name = get_path(name);
 		return s->name != NULL ? &port_file_driver : NULL;
 	}
