@@ -43,6 +43,7 @@ static const struct change {
 #define SINCE(release, module, function, arity, name)
 #define GONE(release, module, function, arity) { release, am_##module, function, arity, ROW_NONE },
 #define IN_ERLANG(release, module, function, arity) { release, am_##module, function, arity, ROW_OWN },
+#define BUILT_IN(release, module, function, arity) { release, am_##module, function, arity, ROW_BIF },
 #include "bif/bifs.def"
 };
 

@@ -19,9 +19,9 @@ main() ->
     {_, Fun, _, _, _, _, _} = Copy,
     d(Fun() =:= Map),
     d(graphs()),
-    [{depth, _}, {arrays, _, []} | Nodes] = erts_debug:map_info(Map),
-    {_, Bitmaps, Of} = lists:keyfind(bitmaps, 1, Nodes),
-    {_, 1000, At} = lists:keyfind(leafs, 1, Nodes),
+    [{depth, _}, {arrays, _, []} | Counts] = erts_debug:map_info(Map),
+    [{bitmaps, Bitmaps, Of}, {leafs, 1000, At}] = lists:keydelete(collisions, 1, Counts),
+    d([{What, tuple_size(By)} || {What, _, By} <- Counts]),
     d({lists:sum(tuple_to_list(Of)) =:= Bitmaps, lists:sum(tuple_to_list(At))}),
     d(length(erts_internal:map_hashmap_children(Map)) > 1),
     d([try erts_debug:map_info(T) catch error:R -> R end || T <- [#{}, a]]),
@@ -195,6 +195,8 @@ d(T) -> erlang:display(T).
 %% expect: true
 %% expect: true
 %% expect: 36151713
+%% expect: [{bitmaps,16},{leafs,16}]
+%% expect 27: [{collisions,16},{bitmaps,16},{leafs,18}]
 %% expect: {true,1000}
 %% expect: true
 %% expect: [badarg,{badmap,a}]

@@ -1,9 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What is told of natives and of the machine's inside; stack traces of what is applied last; binaries to which nothing is appended.
 %% expect: {builtin,[{yield,0},{apply,3},{node,0}]}
-%% expect erl 27: {builtin,[{max,2},{yield,0},{apply,3},{node,0}]}
+%% expect 27: {builtin,[{max,2},{yield,0},{apply,3},{node,0}]}
 %% expect: {listed,[{node,0}]}
-%% expect erl 27: {listed,[{max,2},{node,0}]}
+%% expect 27: {listed,[{max,2},{node,0}]}
 %% expect: {nifs,true,[]}
 %% expect: {same,true,true,true}
 %% expect erl 27: {same,false,false,false}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: what erts_debug tells of terms as they stand in memory, with shared parts counted and copied
  * once. */
+#include "base/release.h"
 #include "bif/bif.h"
 #include "data/binary.h"
 #include "data/bitcopy.h"
@@ -84,12 +85,14 @@ Term bif_erts_internal_map_hashmap_children_1(Process *p, Term *args)
 	return heap_list_array(&p->heap, (size_t)(end - at), at, NIL);
 }
 
-enum { TRIE_COUNTS = 16 };
+/* TRIE_DEPTHS: since OTP 27; TRIE_COUNTS of them before. */
+enum { TRIE_COUNTS = 16, TRIE_DEPTHS = 18 };
 
 struct trie_counts {
-	unsigned depth, arrays, bitmaps, leaves;
-	unsigned bitmaps_of[TRIE_COUNTS]; /* by children, less 1 */
-	unsigned leaves_at[TRIE_COUNTS];  /* by depth; the last holds all that are deeper */
+	unsigned depth, arrays, bitmaps, collisions, leaves, depths;
+	unsigned bitmaps_of[TRIE_COUNTS];    /* by children, less 1 */
+	unsigned collisions_of[TRIE_COUNTS]; /* the same; the last holds all that have more */
+	unsigned leaves_at[TRIE_DEPTHS];     /* by depth, `depths` of them; the last holds all that are deeper */
 };
 
 static void count_trie(Term t, unsigned depth, struct trie_counts *c)
@@ -100,7 +103,7 @@ static void count_trie(Term t, unsigned depth, struct trie_counts *c)
 		c->depth = depth;
 	if (term_is_cons(t)) {
 		c->leaves++;
-		c->leaves_at[depth < TRIE_COUNTS ? depth : TRIE_COUNTS - 1]++;
+		c->leaves_at[depth < c->depths ? depth : c->depths - 1]++;
 		return;
 	}
 	map_trie_children(t, &at, &end);
@@ -109,36 +112,43 @@ static void count_trie(Term t, unsigned depth, struct trie_counts *c)
 	} else if (term_is_map(t)) {
 		c->bitmaps++;
 		c->bitmaps_of[end - at - 1]++;
+	} else {
+		c->collisions++;
+		c->collisions_of[end - at < TRIE_COUNTS ? end - at - 1 : TRIE_COUNTS - 1]++;
 	}
 	for (; at < end; at++)
 		count_trie(*at, depth + 1, c); /* at most LEVELS + 1 deep */
 }
 
-static Term counts_tuple(struct heap *h, const unsigned *counts)
+static Term counts_tuple(struct heap *h, const unsigned *counts, unsigned n)
 {
-	Term elements[TRIE_COUNTS];
+	Term elements[TRIE_DEPTHS];
 
-	for (unsigned i = 0; i < TRIE_COUNTS; i++)
+	for (unsigned i = 0; i < n; i++)
 		elements[i] = term_from_small(counts[i]);
-	return heap_tuple_array(h, TRIE_COUNTS, elements);
+	return heap_tuple_array(h, n, elements);
 }
 
 Term bif_erts_debug_map_info_1(Process *p, Term *args)
 {
 	struct heap *h = &p->heap;
-	struct trie_counts c = { 0 };
-	Term rows[4];
+	struct trie_counts c = { .depths = release_tells_collisions() ? TRIE_DEPTHS : TRIE_COUNTS };
+	Term rows[5];
+	size_t n = 0;
 
 	if (!term_is_map(args[0]))
 		return fail_badmap(p, args[0]);
 	if (map_is_flat(args[0]))
 		return exc_badarg(p);
 	count_trie(args[0], 0, &c);
-	rows[0] = heap_tuple(h, am_depth, term_from_small(c.depth));
-	rows[1] = heap_tuple(h, am_arrays, term_from_small(c.arrays), NIL);
-	rows[2] = heap_tuple(h, am_bitmaps, term_from_small(c.bitmaps), counts_tuple(h, c.bitmaps_of));
-	rows[3] = heap_tuple(h, am_leafs, term_from_small(c.leaves), counts_tuple(h, c.leaves_at));
-	return heap_list_array(h, 4, rows, NIL);
+	rows[n++] = heap_tuple(h, am_depth, term_from_small(c.depth));
+	rows[n++] = heap_tuple(h, am_arrays, term_from_small(c.arrays), NIL);
+	if (release_tells_collisions())
+		rows[n++] = heap_tuple(h, am_collisions, term_from_small(c.collisions),
+				       counts_tuple(h, c.collisions_of, TRIE_COUNTS));
+	rows[n++] = heap_tuple(h, am_bitmaps, term_from_small(c.bitmaps), counts_tuple(h, c.bitmaps_of, TRIE_COUNTS));
+	rows[n++] = heap_tuple(h, am_leafs, term_from_small(c.leaves), counts_tuple(h, c.leaves_at, c.depths));
+	return heap_list_array(h, n, rows, NIL);
 }
 
 /* ---- counters of locks: as in every machine that was not built to count them */
