@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/md5.h"
+#include "base/release.h"
 #include "code/beam_parse.h"
 #include "data/etf.h"
 #include "heap/copy.h"
@@ -617,17 +618,23 @@ static const uint8_t *copy_bytes(struct beam_parse *p, const struct reader *r, s
 	return copy;
 }
 
-/* ---- types: what compilers know of registers. They are not used, but a file whose own are damaged is. */
+/* ---- types: what compilers know of registers. They are not used, but those of the release's version must be sound. */
 
 struct type_format {
+	int since;           /* release */
 	uint32_t version;
 	unsigned any;        /* every bit of a union; those above say what follows: a lower, an upper bound, a unit */
+	bool has_bounds;     /* both, always */
 };
 
-static const struct type_format type_formats[] = { { 3, 0x0fff }, { 4, 0x1fff } };
+static const struct type_format type_formats[] = {
+	{ 29, 4, 0x1fff, false },
+	{ 27, 3, 0x0fff, false },
+	{ 0, 1, 0x1fff, true },
+};
 
 /* NUMBERS: floats, integers, which may have bounds. */
-enum { TYPE_OF_25_ANY = 0x1fff, TYPE_BITSTRING = 2, TYPE_NUMBERS = 8 | 32 };
+enum { TYPE_BITSTRING = 2, TYPE_NUMBERS = 8 | 32 };
 
 static int64_t read_i64(struct reader *r)
 {
@@ -636,47 +643,46 @@ static int64_t read_i64(struct reader *r)
 	return (int64_t)(high << 32 | reader_u32(r));
 }
 
-/* A union and both bounds, always. The first is anything, without bounds. */
-static bool read_type_of_25(struct reader *r, bool first)
-{
-	unsigned types = reader_u16(r);
-	int64_t least = read_i64(r), most = read_i64(r);
-
-	return !r->bad && types != 0 && (!first || (types == TYPE_OF_25_ANY && least > most));
-}
-
+/* The first is anything, without bounds. */
 static bool read_type(struct reader *r, const struct type_format *t, bool first)
 {
-	unsigned types = reader_u16(r), follows = types / (t->any + 1);
+	unsigned word = reader_u16(r), types = t->has_bounds ? word : word & t->any;
+	unsigned follows = (word - types) / (t->any + 1);
 	bool has_bounds = follows & 3, has_unit = follows & 4;
+	int64_t least = t->has_bounds || (follows & 1) ? read_i64(r) : INT64_MAX;
+	int64_t most = t->has_bounds || (follows & 2) ? read_i64(r) : INT64_MIN;
 
-	if (types == 0 || (first && (types & t->any) != t->any) || (has_bounds && !(types & TYPE_NUMBERS)) ||
-	    (has_unit && !(types & TYPE_BITSTRING)))
-		return false;
-	reader_bytes(r, 8 * ((follows & 1) + (follows >> 1 & 1)) + has_unit);
-	return !r->bad;
+	reader_bytes(r, has_unit);
+	return !r->bad && word != 0 && !(first && (types != t->any || least <= most)) &&
+	       !(has_bounds && !(types & TYPE_NUMBERS)) && !(has_unit && !(types & TYPE_BITSTRING));
 }
 
-/* Of a version that is not known nothing is read. */
+static const struct type_format *format_of_release(void)
+{
+	const struct type_format *t = type_formats;
+
+	while (!release_is_from(t->since))
+		t++;
+	return t;
+}
+
+/* Of another version nothing is read. */
 static bool parse_types(struct beam_parse *p, const struct reader *chunk)
 {
 	struct reader r = *chunk;
-	const struct type_format *t = NULL;
+	const struct type_format *t = format_of_release();
 	uint32_t version, count;
 
 	if (reader_left(&r) == 0)
 		return true;
 	version = reader_u32(&r);
-	for (size_t i = 0; i < sizeof(type_formats) / sizeof(type_formats[0]); i++)
-		if (type_formats[i].version == version)
-			t = &type_formats[i];
-	if (!r.bad && version != 1 && t == NULL)
+	if (!r.bad && version != t->version)
 		return true;
 	count = reader_u32(&r);
 	if (r.bad || count == 0)
 		return beam_parse_fail(p, "Type: holds none");
 	for (uint32_t i = 0; i < count; i++)
-		if (t != NULL ? !read_type(&r, t, i == 0) : !read_type_of_25(&r, i == 0))
+		if (!read_type(&r, t, i == 0))
 			return beam_parse_fail(p, "Type: type %u is damaged", i);
 	p->type_count = count;
 	return true;

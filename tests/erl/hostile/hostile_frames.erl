@@ -8,10 +8,21 @@ main() ->
     io:format("loads all the same: ~w~n", [[Name || is_ours(), Name <- [larger, smaller, none, twice, register, joined, back], load(code(Name)) =/= refused]]),
     io:format("no label ~w~n", [load(code(no_label))]),
     {ok, Sound} = chunks(code(sound)),
+    [io:format("types ~w ~w ~w~n", [Version, Name, load(with_types(Sound, <<Version:32, Types/binary>>))]) ||
+        Version <- [1, 3, 77], {Name, Types} <- types(Version)].
+
+%% A release reads those of its own version only: 25 has 1, 27 has 3.
+types(1) ->
     Any = <<16#1fff:16, 0:64, -1:64>>,
-    [io:format("types ~w ~w~n", [Name, load(with_types(Sound, Types))]) || {Name, Types} <- [
-        {sound, <<1:32, 1:32, Any/binary>>}, {none, <<1:32, 0:32>>}, {cut, <<1:32, 2:32, Any/binary>>}, {empty, <<1:32, 2:32, Any/binary, 0:144>>},
-        {first, <<1:32, 1:32, 1:16, 0:64, -1:64>>}, {bounds, <<1:32, 1:32, 16#1fff:16, 0:128>>}, {short, <<1:32>>}, {unknown, <<77:32, 1:32>>}]].
+    [{first, <<1:32, 1:16, 0:64, -1:64>>}, {bounds, <<1:32, 16#1fff:16, 0:128>>} | types_with(Any)];
+types(3) ->
+    Any = <<16#0fff:16>>,
+    [{first, <<1:32, 1:16>>}, {bounds, <<1:32, 16#3fff:16, 0:128>>}, {no_bounds, <<1:32, 16#3fff:16>>}, {bounded_atom, <<2:32, Any/binary, 16#1001:16, 0:64>>} |
+     types_with(Any)];
+types(_) -> [{unknown, <<1:32>>}].
+
+types_with(Any) ->
+    [{sound, <<1:32, Any/binary>>}, {none, <<0:32>>}, {cut, <<2:32, Any/binary>>}, {empty, <<2:32, Any/binary, 0:144>>}, {short, <<>>}].
 
 %% OTP believes its compiler in what would run wild there.
 is_ours() -> string:find(erlang:system_info(system_version), "erlvm") =/= nomatch.
@@ -50,17 +61,34 @@ call() -> {call, 1, {f, 2}}.
 %% expect: sound loads
 %% expect: loads all the same: []
 %% expect: no label refused
-%% expect: types sound loads
-%% expect: types none refused
-%% expect erl 27: types none loads
-%% expect: types cut refused
-%% expect erl 27: types cut loads
-%% expect: types empty refused
-%% expect erl 27: types empty loads
-%% expect: types first refused
-%% expect erl 27: types first loads
-%% expect: types bounds refused
-%% expect erl 27: types bounds loads
-%% expect: types short refused
-%% expect erl 27: types short loads
-%% expect: types unknown loads
+%% expect: types 1 first refused
+%% expect 27: types 1 first loads
+%% expect: types 1 bounds refused
+%% expect 27: types 1 bounds loads
+%% expect: types 1 sound loads
+%% expect: types 1 none refused
+%% expect 27: types 1 none loads
+%% expect: types 1 cut refused
+%% expect 27: types 1 cut loads
+%% expect: types 1 empty refused
+%% expect 27: types 1 empty loads
+%% expect: types 1 short refused
+%% expect 27: types 1 short loads
+%% expect: types 3 first loads
+%% expect 27: types 3 first refused
+%% expect: types 3 bounds loads
+%% expect 27: types 3 bounds refused
+%% expect: types 3 no_bounds loads
+%% expect 27: types 3 no_bounds refused
+%% expect: types 3 bounded_atom loads
+%% expect 27: types 3 bounded_atom refused
+%% expect: types 3 sound loads
+%% expect: types 3 none loads
+%% expect 27: types 3 none refused
+%% expect: types 3 cut loads
+%% expect 27: types 3 cut refused
+%% expect: types 3 empty loads
+%% expect 27: types 3 empty refused
+%% expect: types 3 short loads
+%% expect 27: types 3 short refused
+%% expect: types 77 unknown loads
