@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page of events that a thread of erlvm hands over through the note erlang_batch:flush(page, bytes): the contract between
- * the VM and who reads batches. Includes only probes.def; the includer has defined uint32_t and uint64_t.
+ * The page of events that a thread of erlvm hands over through the note erlang_batch:flush(page, bytes): the contract
+ * between the VM and who reads batches. Includes only probes.def; the includer has defined uint32_t and uint64_t.
  *
- * A page is a struct batch_header, then records without gaps. A record is a header word and `words` further words of 8 bytes:
+ * A page is a struct batch_header, then records without gaps. A record is a header word and `words` further words of
+ * 8 bytes:
  *
  *   header word   BATCH_HEAD: ticks since begin_ticks, whether a word is left out, words that follow, enum batch_event
  *   argument i    word i, in the form of its unit; words missing at the end are zeros, unless the probe has texts
@@ -14,23 +15,25 @@
  *
  * Forms of the units of probes.def (numbers, never text but for `text`):
  *   pid, caller, port, name
- *                     bits 63..60 enum batch_identity; a pid: number in bits 27..0, serial in bits 59..28; a port: its number;
- *                     a name: an atom's index; a pid or port of another node: number in bits 27..0, the index of the
- *                     node's name in bits 59..28. 0: nobody. The receiver of message__send is BATCH_RUNNING in place
- *                     of BATCH_PID when it runs just then
+ *                     bits 63..60 enum batch_identity; a pid: number in bits 27..0, serial in bits 59..28; a port:
+ *                     its number; a name: an atom's index; a pid or port of another node: number in bits 27..0, the
+ *                     index of the node's name in bits 59..28. 0: nobody. The receiver of message__send is
+ *                     BATCH_RUNNING in place of BATCH_PID when it runs just then
  *   node              an atom's index + 1; 0: none
  *   mfa               module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0. 0: unknown
- *   term              as exit reasons are counted: bits 63..56 enum batch_shape of the term, or of the first element of the tuples and
- *                     lists that bits 47..32 tell (enum batch_holder, 8 bits each, the outermost lowest); bits 31..0 an atom's index or,
- *                     of a small integer, its value. 0: unknown
+ *   term              as exit reasons are counted: bits 63..56 enum batch_shape of the term, or of the first element of
+ *                     the tuples and lists that bits 47..32 tell (enum batch_holder, 8 bits each, the outermost
+ *                     lowest); bits 31..0 an atom's index or, of a small integer, its value. 0: unknown
  *   text              bytes
  *   all others        the number
  *
- * Atoms: BATCH_ATOM (index, bytes, then the name's bytes, UTF-8) precedes a thread's first event that holds the atom, and is told again
- * once a second, after a tenth of a second without events and when somebody begins to watch (not when somebody watches already).
+ * Atoms: BATCH_ATOM (index, bytes, then the name's bytes, UTF-8) precedes a thread's first event that holds the atom,
+ * and is told again once a second, after a tenth of a second without events and when somebody begins to watch (not when
+ * somebody watches already).
  * Processes: BATCH_NAMED (a pid, in its form; an atom's index) says that a process registered that name, or
  * (BATCH_NO_ATOM) that it has none any more, while somebody watches births.
- * Time: ticks are CLOCK_MONOTONIC's nanoseconds or the processor's time stamp counter; the two pairs of the header say which.
+ * Time: ticks are CLOCK_MONOTONIC's nanoseconds or the processor's time stamp counter; the two pairs of the header say
+ * which.
  */
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H

@@ -32,9 +32,10 @@ struct options {
 };
 /* cores: those online; usable: of them, see io/cpu_usable.h. */
 #define OPTIONS_DEFAULT(cores, usable)                                                                                 \
-	{ .schedulers = (cores), .online = (usable), .dirty_cpu = (cores), .dirty_cpu_online = (usable), .dirty_io = 10,   \
-	  .dirty_cpu_percent = 100, .dirty_online_percent = 100, .async_threads = 10, .processes = 1048576,                \
-	  .tables = 8192, .fullsweep_after = 65535, .warnings = 'w', .on_break = 'm', .poll.by_schedulers = true }
+	{ .schedulers = (cores), .online = (usable), .dirty_cpu = (cores), .dirty_cpu_online = (usable),               \
+	  .dirty_io = 10, .dirty_cpu_percent = 100, .dirty_online_percent = 100, .async_threads = 10,                  \
+	  .processes = 1048576, .tables = 8192, .fullsweep_after = 65535, .warnings = 'w', .on_break = 'm',            \
+	  .poll.by_schedulers = true }
 
 /* argv: without the program's name. Flags for the emulator change *o; init's words are added to *boot; what erlexec
  * sets in the environment (ROOTDIR, BINDIR, PROGNAME, EMU, PATH) is set. Fails: ends the program with status 1 and a

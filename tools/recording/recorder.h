@@ -3,8 +3,8 @@
  * A recording while VMs are watched: pages go to the file as they come, with the names of who was there before.
  *
  *   struct recorder r = {.plan.files = 2};  recorder_options;  recorder_check(&r);
- *   recorder_begin(&r, name);  recorder_learn, recorder_owners of each VM;  recorder_page, recorder_look again and again;
- *   recorder_end(&r, ...);
+ *   recorder_begin(&r, name);  recorder_learn, recorder_owners of each VM;
+ *   recorder_page, recorder_look again and again;  recorder_end(&r, ...);
  */
 #ifndef TOOLS_RECORDER_H
 #define TOOLS_RECORDER_H

@@ -17,7 +17,8 @@
 #include "memory.h"
 
 enum { NOTE_STAPSDT = 3, MAX_NOTES = 65536, DESC_ADDRS = 3 * 8 };
-#define SECTION_BYTES ((uint64_t)64 << 20) /* that are read at once: a file may say that it has more than there is memory */
+/* That are read at once: a file may say that it has more than there is memory. */
+#define SECTION_BYTES ((uint64_t)64 << 20)
 
 struct elf_reader {
     int fd;

@@ -15,7 +15,8 @@
 #include "views.h"
 
 #define VIEW_ON(view) (view_user->settings.on[VIEW_##view])
-#define VIEW_DETAILS(view, event) (view_user->settings.events[VIEW_##view] || view_user->settings.slowest[VIEW_SLOWEST_##view##_##event])
+#define VIEW_DETAILS(view, event)                                                                  \
+    (view_user->settings.events[VIEW_##view] || view_user->settings.slowest[VIEW_SLOWEST_##view##_##event])
 #define VIEW_BY (view_user->settings.by)
 #define VIEW_COPY(to, from) (*(to) = *(from))
 #define VIEW_FILTER(view, filter) (view_user->settings.filters[VIEW_FILTER_##view##_##filter])
@@ -138,7 +139,8 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
         return (void *)view_user->rest[VIEW_TABLE_##view##_##table];                                \
     }
 #define VIEW_ROW_NAME(view, table)                                                                 \
-    VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h, const struct name_text *name) \
+    VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h,         \
+                                                                  const struct name_text *name)    \
     {                                                                                              \
         struct row_##view##_##table *row = view_user_row(VIEW_TABLE_##view##_##table, h->vm, name_hash(name)); \
                                                                                                    \
@@ -228,7 +230,8 @@ VIEW_INLINE int view_owner_now(const struct ev_head *h, ev_id id, struct name_te
 #include "../../bpf/views.def"
 /* In the place of the one with the least value. */
 #define SLOWEST(view, event, json, title, by, most, shown)                                         \
-    VIEW_INLINE void view##_##event##_keep(const struct ev_head *h, const struct told_##view##_##event *told, __u64 value) \
+    VIEW_INLINE void view##_##event##_keep(const struct ev_head *h,                                \
+                                           const struct told_##view##_##event *told, __u64 value)  \
     {                                                                                              \
         struct slowest_##view##_##event *all = &view_user->view##_##event##_slowest;                \
         __u64 n = view_user->settings.slowest[VIEW_SLOWEST_##view##_##event], least = 0;            \

@@ -81,7 +81,8 @@ const struct view_column view_columns[] = {
 const size_t view_ncolumns = sizeof view_columns / sizeof *view_columns;
 
 const struct view_block view_blocks[] = {
-#define TABLE(view, table, json, title, key, size, top) {VIEW_##view, VIEW_TABLE_##view##_##table, false, 0, json, title},
+#define TABLE(view, table, json, title, key, size, top) \
+    {VIEW_##view, VIEW_TABLE_##view##_##table, false, 0, json, title},
 #define HISTOGRAM(view, table, of, json, title) \
     {VIEW_##view, VIEW_TABLE_##view##_##table, true, offsetof(struct row_##view##_##table, of), json, title},
 #include "../../bpf/views.def"
@@ -135,7 +136,8 @@ const struct view_attr view_attrs[] = {
 const size_t view_nattrs = sizeof view_attrs / sizeof *view_attrs;
 
 static const struct view_step steps[] = {
-#define STEP(view, event, at, name, text) {VIEW_RECORD_##view##_##event, offsetof(struct told_##view##_##event, at), name, text},
+#define STEP(view, event, at, name, text) \
+    {VIEW_RECORD_##view##_##event, offsetof(struct told_##view##_##event, at), name, text},
 #include "../../bpf/views.def"
 };
 

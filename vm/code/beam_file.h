@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A .beam file in memory: its chunks decoded, its code as a list of generic operations. Formats: IFF 85 (FOR1/BEAM); OTP,
- * erts/emulator/internal_doc/beam_makeops.md and lib/compiler/src/beam_asm.erl for the chunks.
- * Any bytes may come in: every length, index, register and label is checked here, so that the translation trusts what it gets:
- *  - operands have the kinds that genops.def says; x below X_REGS, float registers below 16 (F_REGS_MAX), y below the largest frame that the
- *    function allocates; live counts at most 1,024; frames and needs of heap are sane; arity at most 255
+/* A .beam file in memory: its chunks decoded, its code as a list of generic operations. Formats: IFF 85 (FOR1/BEAM);
+ * OTP, erts/emulator/internal_doc/beam_makeops.md and lib/compiler/src/beam_asm.erl for the chunks.
+ * Any bytes may come in: every length, index, register and label is checked here, so that the translation trusts what
+ * it gets:
+ *  - operands have the kinds that genops.def says; x below X_REGS, float registers below 16 (F_REGS_MAX), y below the
+ *    largest frame that the function allocates; live counts at most 1,024; frames and needs of heap are sane; arity at
+ *    most 255
  *  - labels exist; a label operand stands in the same function, a call's is the entry of a function of that arity
  *  - imports, lambdas, literals, lines and strings are in range; BIF operations name an import of their arity
  *  - frames nest along every path, and y registers stand in them

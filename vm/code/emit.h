@@ -48,7 +48,9 @@ struct emitter {
 void emit_instr(struct emitter *em, enum opcode op, const struct operand *args);
 /* The first of n operations that takes these operands; the last one must. */
 void emit_first(struct emitter *em, const uint16_t *ops, size_t n, const struct operand *args);
-#define EMIT_FIRST(em, args, ...) emit_first(em, (const uint16_t[]){ __VA_ARGS__ }, sizeof((const uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t), args)
+#define EMIT_FIRST(em, args, ...)                                                                                      \
+	emit_first(em, (const uint16_t[]){ __VA_ARGS__ },                                                              \
+		   sizeof((const uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t), args)
 void emit_word(struct emitter *em, Inst word);
 void emit_source(struct emitter *em, const struct operand *o);
 void emit_list_label(struct emitter *em, uint32_t label);

@@ -10,7 +10,8 @@
 enum { GENOP_none = 0 };
 
 static struct opcode_info infos[OP_COUNT] = {
-#define OP(op, generic, letters, size) [OP_##op] = { .name = #op, .signature = letters, .genop = GENOP_##generic, .words = size },
+#define OP(op, generic, letters, size)                                                                                 \
+	[OP_##op] = { .name = #op, .signature = letters, .genop = GENOP_##generic, .words = size },
 #include "code/opcodes.def"
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes to terms, in two passes: the first (etf_check.c) finds every length sound and every sub-term there (a term takes
- * a byte at least, so what the second pass takes is bounded by the input); the second builds.
+/* Bytes to terms, in two passes: the first (etf_check.c) finds every length sound and every sub-term there (a term
+ * takes a byte at least, so what the second pass takes is bounded by the input); the second builds.
  * Invariant: an object on the heap is complete at every moment: slots not yet filled hold []. */
 #include <errno.h>
 #include <math.h>

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 /* Of pcre2_compile's flags those that module re can ask for. */
-#define REGEX_FLAGS                                                                                                          \
-	(PCRE2_ANCHORED | PCRE2_NO_START_OPTIMIZE | PCRE2_CASELESS | PCRE2_DOLLAR_ENDONLY | PCRE2_DOTALL | PCRE2_EXTENDED |    \
-	 PCRE2_FIRSTLINE | PCRE2_MULTILINE | PCRE2_NO_AUTO_CAPTURE | PCRE2_DUPNAMES | PCRE2_UNGREEDY | PCRE2_UCP |             \
-	 PCRE2_NEVER_UTF | PCRE2_UTF)
+#define REGEX_FLAGS                                                                                                    \
+	(PCRE2_ANCHORED | PCRE2_NO_START_OPTIMIZE | PCRE2_CASELESS | PCRE2_DOLLAR_ENDONLY | PCRE2_DOTALL |             \
+	 PCRE2_EXTENDED | PCRE2_FIRSTLINE | PCRE2_MULTILINE | PCRE2_NO_AUTO_CAPTURE | PCRE2_DUPNAMES |                 \
+	 PCRE2_UNGREEDY | PCRE2_UCP | PCRE2_NEVER_UTF | PCRE2_UTF)
 
 /* What a pattern is compiled with. */
 struct regex_options {

@@ -138,7 +138,8 @@ static void leave_at_once(int number)
 
 static struct termios at_start; /* what the terminal was set to */
 
-/* The terminal shows what is typed and hands it over by lines while the menu asks, whatever the shell's editor has set. */
+/* While the menu asks, the terminal shows what is typed and hands it over by lines, whatever the shell's editor has
+ * set. */
 static void run_menu(void)
 {
 	struct sigaction again = { .sa_handler = leave_at_once }, before;

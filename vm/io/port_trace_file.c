@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trace_file_drv driver, behind dbg:trace_port(file, _): commands go to a file, each with its size before it, or to a run of files of which
- * the oldest is dropped. Source of the port's name, of the files' form and names: runtime_tools' dbg.erl, which reads them back.
- *   name:  "trace_file_drv n FILE" or "trace_file_drv w SIZE FILES MS AT n FILE": a new file at SIZE bytes, or every MS milliseconds where
- *          that is not 0; its number stands at the place AT of FILE. Numbers go from 0 to FILES, and around.
+/* The trace_file_drv driver, behind dbg:trace_port(file, _): commands go to a file, each with its size before it, or to
+ * a run of files of which the oldest is dropped. Source of the port's name, of the files' form and names:
+ * runtime_tools' dbg.erl, which reads them back.
+ *   name:  "trace_file_drv n FILE" or "trace_file_drv w SIZE FILES MS AT n FILE": a new file at SIZE bytes, or every MS
+ *          milliseconds where that is not 0; its number stands at the place AT of FILE. Numbers go from 0 to FILES, and
+ *          around.
  *   file:  a byte 0, the size as 32 bits, the highest byte first, the bytes of the command; over and over. */
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,8 @@
  *
  * While run lasts its thread is outside of the world (proc/sched_world.h): a stop of the world does not wait for it.
  * So it may
- *   - read the terms that it was given, literals among them, and do with the stand-in's heap what natives do with a process's;
+ *   - read the terms that it was given, literals among them, and do with the stand-in's heap what natives do with a
+ *     process's;
  *   - send messages by message_deliver, make atoms, count references: what is said to be for any thread;
  * and must not touch ETS tables (with one scheduler they are not locked), code, the process table's processes, timers.
  * What needs the process itself (its links, monitors, trace flags, its sending as a process) stands between dirty_hold

@@ -131,8 +131,10 @@ _Static_assert(8 * (BATCH_PLAIN_WORDS + sizeof(union tell_texts) * BATCH_TEXT_BY
 #define TELL_VALUES_8(p, a, b, c, d, e, f, g, h) TELL_VALUES_7(p, a, b, c, d, e, f, g) TELL_VALUE(p, 7, h)
 #define TELL_VALUES_9(p, a, b, c, d, e, f, g, h, i) TELL_VALUES_8(p, a, b, c, d, e, f, g, h) TELL_VALUE(p, 8, i)
 #define TELL_VALUES_10(p, a, b, c, d, e, f, g, h, i, j) TELL_VALUES_9(p, a, b, c, d, e, f, g, h, i) TELL_VALUE(p, 9, j)
-#define TELL_VALUES_11(p, a, b, c, d, e, f, g, h, i, j, k) TELL_VALUES_10(p, a, b, c, d, e, f, g, h, i, j) TELL_VALUE(p, 10, k)
-#define TELL_VALUES_12(p, a, b, c, d, e, f, g, h, i, j, k, l) TELL_VALUES_11(p, a, b, c, d, e, f, g, h, i, j, k) TELL_VALUE(p, 11, l)
+#define TELL_VALUES_11(p, a, b, c, d, e, f, g, h, i, j, k)                                                             \
+	TELL_VALUES_10(p, a, b, c, d, e, f, g, h, i, j) TELL_VALUE(p, 10, k)
+#define TELL_VALUES_12(p, a, b, c, d, e, f, g, h, i, j, k, l)                                                          \
+	TELL_VALUES_11(p, a, b, c, d, e, f, g, h, i, j, k) TELL_VALUE(p, 11, l)
 
 #define TELL_NOTE(p, n) probe_note_##p##_##n(tell_text##n, tell_v##n)
 #define TELL_WORD(p, n) probe_word_##p##_##n(tell_v##n)

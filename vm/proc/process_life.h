@@ -24,7 +24,9 @@ struct spawn_options {
 	void (*born)(struct process *p, void *arg);
 	void *born_arg;
 };
-#define SPAWN_OPTIONS_DEFAULT { .priority = PRIO_NORMAL, .min_heap_words = HEAP_MIN_WORDS, .min_bin_vheap_words = HEAP_BINARY_MIN_WORDS, .fullsweep_after = 65535, .monitor_tag = TERM_NONE }
+#define SPAWN_OPTIONS_DEFAULT                                                                                          \
+	{ .priority = PRIO_NORMAL, .min_heap_words = HEAP_MIN_WORDS, .min_bin_vheap_words = HEAP_BINARY_MIN_WORDS,     \
+	  .fullsweep_after = 65535, .monitor_tag = TERM_NONE }
 
 /* Creates a process that will apply M:F(Args) (args: a proper list) and makes it runnable. parent NULL: the VM.
  * Returns its pid; with monitor, *monitor_ref is the ref on the parent's heap.

@@ -34,15 +34,16 @@ PROBE_COLD void probe_trace_seq(Term state, Term label, Term seq_info)
 #define TEN(DO, tens)                                                                                                  \
 	DO(tens##0)                                                                                                    \
 	DO(tens##1) DO(tens##2) DO(tens##3) DO(tens##4) DO(tens##5) DO(tens##6) DO(tens##7) DO(tens##8) DO(tens##9)
-#define FIFTY(DO, hundreds) TEN(DO, hundreds##0) TEN(DO, hundreds##1) TEN(DO, hundreds##2) TEN(DO, hundreds##3) TEN(DO, hundreds##4)
-#define HUNDRED(DO, hundreds)                                                                                                           \
-	FIFTY(DO, hundreds)                                                                                                             \
+#define FIFTY(DO, hundreds)                                                                                            \
+	TEN(DO, hundreds##0) TEN(DO, hundreds##1) TEN(DO, hundreds##2) TEN(DO, hundreds##3) TEN(DO, hundreds##4)
+#define HUNDRED(DO, hundreds)                                                                                          \
+	FIFTY(DO, hundreds)                                                                                            \
 	TEN(DO, hundreds##5) TEN(DO, hundreds##6) TEN(DO, hundreds##7) TEN(DO, hundreds##8) TEN(DO, hundreds##9)
-#define FIRST_HUNDRED(DO)                                                                                                               \
+#define FIRST_HUNDRED(DO)                                                                                              \
 	TEN(DO, ) TEN(DO, 1) TEN(DO, 2) TEN(DO, 3) TEN(DO, 4) TEN(DO, 5) TEN(DO, 6) TEN(DO, 7) TEN(DO, 8) TEN(DO, 9)
-#define EACH_NUMBER(DO)                                                                                                                 \
-	FIRST_HUNDRED(DO) HUNDRED(DO, 1) HUNDRED(DO, 2) HUNDRED(DO, 3) HUNDRED(DO, 4) HUNDRED(DO, 5) HUNDRED(DO, 6) HUNDRED(DO, 7)      \
-	HUNDRED(DO, 8) FIFTY(DO, 9) DO(950)
+#define EACH_NUMBER(DO)                                                                                                \
+	FIRST_HUNDRED(DO) HUNDRED(DO, 1) HUNDRED(DO, 2) HUNDRED(DO, 3) HUNDRED(DO, 4) HUNDRED(DO, 5)                   \
+	HUNDRED(DO, 6) HUNDRED(DO, 7) HUNDRED(DO, 8) FIFTY(DO, 9) DO(950)
 
 enum {
 	NUMBERS = PROBE_LAST_user_trace__n - PROBE_FIRST_user_trace__n + 1,
@@ -55,9 +56,9 @@ _Static_assert(PROBE_FIRST_user_trace__n == 0 && (int)SITES == (int)NUMBERS, "us
 
 /* The kernel counts in them by the names that the notes give. */
 union probe_semaphores user_trace__n_semaphores[NUMBERS] __attribute__((section(".probes"), visibility("hidden")));
-#define SEMAPHORE(number)                                                                                                               \
-	__asm__(".hidden erlang_user_trace__n" #number "_semaphore\n"                                                                   \
-		".set erlang_user_trace__n" #number "_semaphore, user_trace__n_semaphores + 4 * " #number);                             \
+#define SEMAPHORE(number)                                                                                              \
+	__asm__(".hidden erlang_user_trace__n" #number "_semaphore\n"                                                  \
+		".set erlang_user_trace__n" #number "_semaphore, user_trace__n_semaphores + 4 * " #number);            \
 	extern unsigned short erlang_user_trace__n##number##_semaphore __attribute__((visibility("hidden")));
 EACH_NUMBER(SEMAPHORE)
 _Static_assert(sizeof(union probe_semaphores) == 4, "a number's semaphores stand elsewhere");
@@ -77,9 +78,9 @@ static PROBE_COLD void emit(unsigned number, probe_arg_user_trace__n_0 probe_a0,
 	const char *probe_a6 = texts[0], *probe_a7 = texts[1], *probe_a8 = texts[2], *probe_a9 = texts[3];
 
 	switch (number) {
-#define SITE(number)                                                                                                                    \
-	case number:                                                                                                                    \
-		PROBE_EMIT(10, user_trace__n##number);                                                                                  \
+#define SITE(number)                                                                                                   \
+	case number:                                                                                                   \
+		PROBE_EMIT(10, user_trace__n##number);                                                                 \
 		break;
 		EACH_NUMBER(SITE)
 	}

@@ -337,7 +337,7 @@ static Term update_element(Process *p, Term *args, Term object)
 	if (takes_updates(hold.table))
 		result = change_elements(p, &u, args, list, object, &change);
 	table_release_changed(&hold, &change);
-	if (u.cause == am_position && !release_tells_element_position()) /* the library tells it by the element itself */
+	if (u.cause == am_position && !release_tells_element_position()) /* the library tells by the element */
 		u.cause = NIL;
 	return result != TERM_NONE ? result : exc_badarg_cause(p, u.cause);
 }
