@@ -99,7 +99,8 @@ static __always_inline void reason_of_term(__u64 term, struct name_text *name)
     name->words[2] = holders;
 }
 
-/* Neither inlined nor static: so the kernel verifies it once. Whether the term is {Reference, return, _}, as of erpc. */
+/* Whether the term is {Reference, return, _}, as of erpc.
+ * Neither inlined nor static: so the kernel verifies it once. */
 FIXES_GLOBAL int reason_is_returned(const struct otp_layout *layout, __u64 term)
 {
     __u64 tuple[3], header;

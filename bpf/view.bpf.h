@@ -9,7 +9,7 @@
  *   struct row_v_t *v_t_row(h)                               of a TOTAL table; with a name or number, the row of that
  * key
  *   VIEW_ADD(row, member, n)  VIEW_OBSERVE(row, member, value)  nothing when row is NULL
- *   VIEW_SWAP(at, value)                                     what a __u64 of a state was, which `value` takes the place of
+ *   VIEW_SWAP(at, value)                                     what a __u64 of a state was, whose place `value` takes
  *   VIEW_REPLACE(at, expected, value)                        the same, where it still is what was expected
  *   struct told_v_e *v_e_record(h, ns)                       NULL: nobody asked, or no room (counted); else end it with
  * VIEW_TELL(record)
@@ -96,11 +96,14 @@ static __always_inline void *view_rest(void *map, const struct ev_head *h)
         __type(key, __u32);                                                                        \
         __type(value, struct row_##view##_##table);                                                \
     } view##_##table##_rest SEC(".maps");                                                          \
-    static __always_inline struct row_##view##_##table *view##_##table##_find(__u32 side, const struct wire_name_key *key) \
+    static __always_inline struct row_##view##_##table *view##_##table##_find(                     \
+        __u32 side, const struct wire_name_key *key)                                               \
     {                                                                                              \
-        return side ? bpf_map_lookup_elem(&view##_##table##_1, key) : bpf_map_lookup_elem(&view##_##table##_0, key); \
+        return side ? bpf_map_lookup_elem(&view##_##table##_1, key)                                \
+                    : bpf_map_lookup_elem(&view##_##table##_0, key);                               \
     }                                                                                              \
-    static __always_inline struct row_##view##_##table *view##_##table##_make(__u32 side, const struct wire_name_key *key) \
+    static __always_inline struct row_##view##_##table *view##_##table##_make(                     \
+        __u32 side, const struct wire_name_key *key)                                               \
     {                                                                                              \
         return side ? view_make_row(&view##_##table##_1, key) : view_make_row(&view##_##table##_0, key); \
     }
@@ -143,7 +146,8 @@ static __noinline __attribute__((unused)) void *view_vm_row(void *map, const __u
 
 #define VIEW_MAP_NAME(view, table, size)                                                           \
     VIEW_MAP_KEYED(view, table, size)                                                              \
-    static __noinline struct row_##view##_##table *view##_##table##_row(const struct ev_head *h, const struct name_text *name) \
+    static __noinline struct row_##view##_##table *view##_##table##_row(                           \
+        const struct ev_head *h, const struct name_text *name)                                     \
     {                                                                                              \
         struct wire_name_key key = {.vm = h->vm, .hash = name_hash(name)};                         \
         struct row_##view##_##table *row = view##_##table##_find(h->side, &key);                   \
@@ -241,11 +245,14 @@ static __noinline __attribute__((unused)) void *view_vm_row(void *map, const __u
         all->floor = least;                                                                        \
         return 0;                                                                                  \
     }                                                                                              \
-    VIEW_INLINE void view##_##event##_keep(const struct ev_head *h, const struct told_##view##_##event *told, __u64 value) \
+    VIEW_INLINE void view##_##event##_keep(const struct ev_head *h,                                \
+                                           const struct told_##view##_##event *told, __u64 value)  \
     {                                                                                              \
         __u32 side = h->side;                                                                      \
         struct slowest_##view##_##event *all =                                                     \
-            view_settings.slowest[VIEW_SLOWEST_##view##_##event] ? bpf_map_lookup_elem(&view##_##event##_slowest, &side) : 0; \
+            view_settings.slowest[VIEW_SLOWEST_##view##_##event]                                   \
+                ? bpf_map_lookup_elem(&view##_##event##_slowest, &side)                            \
+                : 0;                                                                               \
                                                                                                    \
         if (all && value > all->floor)                                                             \
             view##_##event##_put(all, told, value);                                                \

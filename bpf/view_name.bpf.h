@@ -338,8 +338,8 @@ VIEW_INLINE int view_owner_now(const struct ev_head *h, ev_id id, struct name_te
 }
 
 /*
- * Whether the reason is normal, shutdown, {shutdown,...} or {Reference,return,...}. `name` is what view_shape made of it: a text has its atom
- * from the fourth word on, which is not terminated.
+ * Whether the reason is normal, shutdown, {shutdown,...} or {Reference,return,...}. `name` is what view_shape made of
+ * it: a text has its atom from the fourth word on, which is not terminated.
  */
 VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *name)
 {
