@@ -53,6 +53,7 @@ VIEW_INLINE void view_efile_on_efile_drv__entry(const struct ev_efile_drv__entry
     VIEW_ADD(efile_totals_row(&ev->head), started, 1);
     if (!op)
         return;
+    op->told.began = now;
     story = &op->told.story;
     story->tag = ev->tag;
     story->thread = ev->thread;
@@ -99,7 +100,6 @@ VIEW_INLINE void view_efile_measure(struct told_efile_op *told)
     const struct efile_story *story = &told->story;
     __u64 last = story->return_ns ? story->return_ns : story->worked_ns;
 
-    told->began = story->entry_ns ? story->entry_ns : story->work_ns;
     told->total = view_efile_span(told->began, last);
     told->queued = story->entry_ns && story->work_ns ? view_efile_span(story->entry_ns, story->work_ns) : VIEW_UNKNOWN;
     told->work = story->work_ns && story->worked_ns ? view_efile_span(story->work_ns, story->worked_ns) : VIEW_UNKNOWN;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Ports: what is asked of each and by whom, and how long its driver says that it is busy. Which port is busy is told by
- * number alone, so the name is kept that was told first. Invariant: a port is among the states until it closes.
+ * number alone, so the name is kept that was told first, and who sent to it last: that made it busy. Invariant: a port
+ * is among the states until it closes.
  */
 #ifndef BPF_VIEW_PORTS_H
 #define BPF_VIEW_PORTS_H
@@ -53,13 +54,21 @@ VIEW_INLINE struct told_ports_life *view_ports_record(const struct ev_head *h, _
     return record;
 }
 
+VIEW_INLINE void view_ports_used(const struct ev_head *h, struct state_ports_known *known, ev_id pid)
+{
+    if (!known)
+        return;
+    known->sender.id = pid;
+    known->sender.where = h->where;
+}
+
 VIEW_INLINE void view_ports_on_port__open(const struct ev_port__open *ev)
 {
     struct told_ports_life *record;
     VIEW_NAME(name);
 
     VIEW_ADD(ports_totals_row(&ev->head), opened, 1);
-    view_ports_know(&ev->head, ev->port, &ev->port_name, &name);
+    view_ports_used(&ev->head, view_ports_know(&ev->head, ev->port, &ev->port_name, &name), ev->pid);
     record = view_ports_record(&ev->head, view_ns(&ev->head), PORTS_OPEN, ev->pid, VIEW_UNKNOWN, &name);
     if (record) {
         view_no_name(&record->reason);
@@ -78,7 +87,7 @@ VIEW_INLINE void view_ports_on_port__command(const struct ev_port__command *ev)
     if (type != VIEW_PORTS_COMMAND)
         return;
     VIEW_ADD(ports_totals_row(&ev->head), commands, 1);
-    view_ports_know(&ev->head, ev->port, &ev->port_name, &name);
+    view_ports_used(&ev->head, view_ports_know(&ev->head, ev->port, &ev->port_name, &name), ev->pid);
     VIEW_ADD(ports_by_port_row(&ev->head, &name), commands, 1);
     view_owner(&ev->head, ev->pid, &name);
     VIEW_ADD(ports_by_owner_row(&ev->head, &name), commands, 1);

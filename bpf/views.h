@@ -59,6 +59,15 @@ static inline __u32 view_place_number(ev_id id, __u64 vm)
     return ev_id_number(id) + (__u32)vm * 0x9e3779b1u;
 }
 
+/* A process, and where its source finds it: ev_head.where. Zeros: not known. */
+struct view_whom {
+    ev_id id;
+    __u64 where;
+};
+
+/* Where: above the address the number of the VM's layout. */
+#define VIEW_WHERE_ADDRESS ((1ull << 48) - 1)
+
 enum view_id {
 #define VIEW(view, family, text, what) VIEW_##view,
 #define HELPER(view, family) VIEW_##view,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Rows in the order of the file; what belongs to a view or a table follows it. */
-enum kind { ROW_VIEW, ROW_ADVICE, ROW_ON, ROW_TABLE, ROW_COL, ROW_HISTOGRAM, ROW_EVENT, ROW_ATTR, ROW_SLOWEST, ROW_FILTER };
+enum kind { ROW_VIEW, ROW_ADVICE, ROW_ON, ROW_TABLE, ROW_COL, ROW_HISTOGRAM, ROW_EVENT, ROW_ATTR, ROW_SLOWEST, ROW_OPEN, ROW_FILTER };
 
 struct row {
 	enum kind kind;
@@ -23,6 +23,7 @@ static const struct row rows[] = {
 #define ATTR(view, event, key, kind, texts, head, width) { ROW_ATTR, #key, #texts, head, #kind, #kind },
 #define SLOWEST(view, event, json, title, by, most, shown) { ROW_SLOWEST, json, title, NULL, NULL, NULL },
 #define SLOW(view, event, key, kind, of, head, width) { ROW_ATTR, #key, NULL, head, #kind, #kind },
+#define OPEN(view, state, json, title, probe, since, whose, of, about, what) { ROW_OPEN, json, title, #probe, #whose, NULL },
 #define FILTER(view, filter, unit, text) { ROW_FILTER, #filter, text, NULL, NULL, #unit },
 #include "../bpf/views.def"
 };
@@ -79,6 +80,13 @@ static void print_row(const struct row *r)
 		break;
 	case ROW_HISTOGRAM: printf("\n### %s\nA histogram: %s.\n", r->name, r->text); break;
 	case ROW_EVENT: printf("\n### %s (`--events`)\n| column | JSON |\n|---|---|\n", r->name); break;
+	case ROW_OPEN:
+		printf("\n\n### %s\n%s: spans that began with `%s` since we watch and have not ended, when the result does. A line in each "
+		       "result; none is 0, and what the VM does not tell a dash.\n\n| column | JSON | metric | meaning |\n|---|---|---|---|\n"
+		       "| OPEN | open | erlsnoop_%s | how many |\n| OLDEST | oldest_ns | erlsnoop_%s_oldest_seconds | the age of the oldest |\n"
+		       "| VM | vm | - | its VM |\n| OWNER | owner | - | whose it is; the label `owner` of the metric of its age |\n"
+		       "| WHAT | what | - | what it is about |\n", r->name, r->text, r->head, r->name, r->name);
+		break;
 	case ROW_SLOWEST: printf("\n### %s (`--top N`)\n%s. Records of --events.\n\n| column | JSON |\n|---|---|\n",
 				 r->name, r->text); break;
 	case ROW_ATTR:

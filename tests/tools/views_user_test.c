@@ -10,6 +10,7 @@ static char *printed;
 static size_t nprinted;
 static struct sink sink;
 static struct result_source source;
+static struct open_shares shares;
 static struct views_user *counting;
 static struct result_reader reader, *const all[] = {&reader};
 
@@ -34,6 +35,18 @@ static int slowest(void *ctx, enum view_slowest_id id, struct result_kept *out)
     return views_user_slowest(counting, id, out);
 }
 
+static int open_states(void *ctx, enum view_state_id state, const struct open_taker *taker)
+{
+    (void)ctx;
+    return views_user_open(counting, state, taker);
+}
+
+static bool whose(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out)
+{
+    (void)ctx;
+    return views_user_whose(counting, vm, whom, out);
+}
+
 static void told(void *ctx, const struct wire_header *record, size_t size)
 {
     result_record(ctx, record, size);
@@ -49,7 +62,16 @@ static void begin(bool events)
     for (int i = 0; i < VIEW_COUNT; i++)
         settings.events[i] = events;
     sink_init(&sink, open_memstream(&printed, &nprinted), true, false);
-    source = (struct result_source){NULL, take, name_of, &sink, 1, 1, slowest, NULL, kept, NULL};
+    source = (struct result_source){.take = take,
+                                    .name = name_of,
+                                    .sink = &sink,
+                                    .seconds = 1,
+                                    .whole_seconds = 1,
+                                    .slowest = slowest,
+                                    .shown = kept,
+                                    .open = open_states,
+                                    .shares = &shares,
+                                    .owner = whose};
     ck_assert_int_eq(views_user_new(&settings, told, &source, &counting), 0);
 }
 
@@ -68,6 +90,7 @@ static const char *result(void)
 static void end(void)
 {
     views_user_free(counting);
+    open_shares_free(&shares);
     fclose(sink.out);
     free(printed);
 }
@@ -217,6 +240,114 @@ START_TEST(test_views_user_results_hold_what_was_read_early)
 }
 END_TEST
 
+/* ---- what is under way */
+
+static void begin_ports(void)
+{
+    static const struct view_settings settings = {.on = {[VIEW_ports] = 1}};
+
+    begin(false);
+    views_user_free(counting);
+    ck_assert_int_eq(views_user_new(&settings, told, &source, &counting), 0);
+}
+
+/* The result that ends then; what was printed before is gone. */
+static const char *ports_result(uint64_t now_ns)
+{
+    static const bool on[VIEW_COUNT] = {[VIEW_ports] = true};
+
+    rewind(sink.out);
+    source.now_ns = now_ns;
+    ck_assert_int_eq(result_gather(&source, on, all, 1), 0);
+    ck_assert_int_eq(result_print(&source, on, &reader), 0);
+    fputc('\0', sink.out);
+    ck_assert_int_eq(sink_flush(&sink), 0);
+    return printed;
+}
+
+static void busy(uint32_t port, uint64_t ns)
+{
+    views_user_tell(counting, &(union ev_any){.port__busy = {head(BATCH_port__busy, ns), ev_id_of_port(port)}});
+}
+
+static void not_busy(uint32_t port, uint64_t ns)
+{
+    views_user_tell(counting, &(union ev_any){.port__not_busy = {head(BATCH_port__not_busy, ns), ev_id_of_port(port)}});
+}
+
+static void command(uint32_t port, uint32_t pid, uint64_t ns)
+{
+    static const char name[] = "cat", type[] = "command";
+
+    views_user_tell(counting, &(union ev_any){.port__command = {head(BATCH_port__command, ns), ev_id_of_pid(pid, 0), ev_id_of_port(port),
+                                                          {strlen(name), (uintptr_t)name}, {strlen(type), (uintptr_t)type}}});
+}
+
+/* Each result has its share of the time of a busy port; its histogram the whole of it, once. Of two the oldest is told. */
+START_TEST(test_views_user_results_share_the_time_of_what_is_under_way)
+{
+    const char *out;
+
+    begin_ports();
+    spawn(4, 10);
+    command(7, 4, 900);
+    busy(7, 1000);
+    busy(8, 6000);
+    out = ports_result(11000);
+    ck_assert_int_eq(support_number(out, "\"type\":\"ports\"", "busy_ns"), 15000);
+    ck_assert_int_eq(support_number(out, "\"ports_open\"", "open"), 2);
+    ck_assert_int_eq(support_number(out, "\"ports_open\"", "oldest_ns"), 10000);
+    ck_assert_int_eq(support_number(out, "\"ports_open\"", "vm"), 17);
+    ck_assert_int_eq(support_lines(out, "\"owner\":\"5:6:1\",\"what\""), 1); /* who sent to it last */
+    not_busy(8, 12000);
+    out = ports_result(21000);
+    ck_assert_int_eq(support_number(out, "\"type\":\"ports\"", "busy_ns"), 11000);
+    ck_assert_int_eq(support_number(out, "\"ports_open\"", "open"), 1);
+    ck_assert_int_eq(support_number(out, "\"ports_open\"", "oldest_ns"), 20000);
+    ck_assert_int_eq(support_number(out, "\"ports_busy\"", "sum_ns"), 6000);
+    not_busy(7, 25000);
+    out = ports_result(31000);
+    ck_assert_int_eq(support_number(out, "\"type\":\"ports\"", "busy_ns"), 4000);
+    ck_assert_int_eq(support_number(out, "\"ports_busy\"", "count"), 1);
+    ck_assert_int_eq(support_number(out, "\"ports_busy\"", "sum_ns"), 24000);
+    ck_assert_int_eq(support_number(out, "\"ports_open\"", "open"), 0);
+    ck_assert_int_eq(support_lines(out, "\"oldest_ns\""), 0);
+    end();
+}
+END_TEST
+
+/* A span ends while it is read: the result that has its end without its being under way takes what was told of it
+ * away. */
+START_TEST(test_views_user_results_settle_what_ends_while_they_are_read)
+{
+    begin_ports();
+    busy(7, 1000);
+    ck_assert_int_eq(support_number(ports_result(11000), "\"type\":\"ports\"", "busy_ns"), 10000);
+    views_user_gap(counting, 17); /* not there, and its end not counted */
+    ck_assert_int_eq(support_number(ports_result(21000), "\"type\":\"ports\"", "busy_ns"), 0);
+    busy(7, 1000);
+    not_busy(7, 21500);
+    ck_assert_int_eq(support_number(ports_result(31000), "\"type\":\"ports\"", "busy_ns"), 10500);
+    end();
+}
+END_TEST
+
+/* Of what was lost no more is taken away than from one result behind that. */
+START_TEST(test_views_user_results_forget_what_never_ends)
+{
+    begin_ports();
+    busy(7, 1000);
+    ck_assert_int_eq(support_number(ports_result(11000), "\"type\":\"ports\"", "busy_ns"), 10000);
+    views_user_gap(counting, 17);
+    ck_assert_int_eq(support_number(ports_result(21000), "\"type\":\"ports\"", "busy_ns"), 0);
+    ck_assert_int_eq(support_number(ports_result(31000), "\"type\":\"ports\"", "busy_ns"), 0);
+    busy(7, 32000);
+    not_busy(7, 32500);
+    ck_assert_int_eq(support_number(ports_result(41000), "\"type\":\"ports\"", "busy_ns"), 500);
+    end();
+}
+END_TEST
+
 /* Atoms are told by number: which of them is normal is said before. */
 START_TEST(test_views_user_tells_abnormal_exits_apart)
 {
@@ -357,7 +488,7 @@ START_TEST(test_views_user_readers_read_at_their_own_pace)
     ck_assert_int_eq(support_number(printed + first, "\"DELETE\"", "max_ns"), 100);
     ck_assert_ptr_eq(reader.unread, NULL);
     ck_assert_uint_eq(((const struct row_spawns_totals *)result_sum(&sums, totals))->births, 23);
-    result_visit(&slow, &(struct result_visitor){sum_births, births});
+    result_visit(&slow, &(struct result_visitor){.row = sum_births, .ctx = births});
     ck_assert_uint_eq(births[0], 23);
     ck_assert_uint_eq(births[1], 23);
     ck_assert_ptr_null(slow.unread);
@@ -401,6 +532,9 @@ Suite *views_user_suite(void)
     tcase_add_test(all, test_views_user_measures_waits_and_pauses);
     tcase_add_test(all, test_views_user_follows_operations_and_keeps_the_slowest);
     tcase_add_test(all, test_views_user_results_hold_what_was_read_early);
+    tcase_add_test(all, test_views_user_results_share_the_time_of_what_is_under_way);
+    tcase_add_test(all, test_views_user_results_settle_what_ends_while_they_are_read);
+    tcase_add_test(all, test_views_user_results_forget_what_never_ends);
     tcase_add_test(all, test_views_user_tells_abnormal_exits_apart);
     tcase_add_test(all, test_views_user_rates_are_of_the_time_that_each_vm_was_watched);
     tcase_add_test(all, test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten);

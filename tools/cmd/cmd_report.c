@@ -39,6 +39,7 @@ struct state {
     const struct options *options;
     struct sink sink;
     struct feed *feed;
+    struct open_shares shares;
     struct recording_vm vms[MAX_VMS];
     size_t nvms;
     struct wanted asked; /* what the recordings are of */
@@ -119,10 +120,32 @@ static const struct wanted *untold(void *ctx, uint32_t vm)
     return &((struct state *)ctx)->untold;
 }
 
+static int open_of(void *ctx, enum view_state_id state, const struct open_taker *taker)
+{
+    return feed_open(((struct state *)ctx)->feed, state, taker);
+}
+
+static bool owner_of(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out)
+{
+    return feed_whose(((struct state *)ctx)->feed, vm, whom, out);
+}
+
 static struct result_source source_of(struct state *st)
 {
-    return (struct result_source){st, counted, name_of, &st->sink, result_seconds(st),
-                                  result_seconds(st), slowest, &st->order, st->slowest, untold};
+    return (struct result_source){.ctx = st,
+                                  .take = counted,
+                                  .name = name_of,
+                                  .sink = &st->sink,
+                                  .seconds = result_seconds(st),
+                                  .whole_seconds = result_seconds(st),
+                                  .slowest = slowest,
+                                  .order = &st->order,
+                                  .shown = st->slowest,
+                                  .untold = untold,
+                                  .open = open_of,
+                                  .now_ns = st->sink.now_ns,
+                                  .shares = &st->shares,
+                                  .owner = owner_of};
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)
@@ -662,6 +685,7 @@ int cmd_report(int argc, char **argv)
         return FAIL_USAGE;
     err = run(&st);
     feed_free(st.feed);
+    open_shares_free(&st.shares);
     recording_seen_free(st.seen);
     report_counts_free(&st.counts);
     return err ? err : st.damaged ? -EIO : 0;

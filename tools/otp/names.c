@@ -12,6 +12,8 @@
 #include "event/event_text.h"
 #include "otp_atoms.h"
 #include "otp_code.h"
+#include "otp_owner.h"
+#include "snapshot_state.h"
 #include "target/memory.h"
 #include "target/target.h"
 
@@ -31,7 +33,7 @@ struct vm {
 };
 
 /* One that was counted before the end was noticed, and one with what was still to be read by then. */
-enum { LAST_RESULTS = 2 };
+enum { LAST_RESULTS = 2, OWN_NUMBER_MASK = 0xfffffff /* of a pid of an erlvm */ };
 
 struct names {
     struct vm *vms;
@@ -290,6 +292,38 @@ void names_keep_up(struct names *names)
 const char *names_atom(struct names *names, uint32_t vm, uint64_t index)
 {
     return find_atom(find_vm(names, vm), index);
+}
+
+/* The number of the process that is there by now; 0: none. Source: erl_ptab.h of OTP; of an erlvm vm/layout.def. */
+static ev_id read_pid(const struct vm *vm, uint64_t address)
+{
+    const struct otp_packing *p = &vm->layout.packing;
+    uint64_t term;
+
+    if (!memory_file_read(memory_file(vm->memory), address + vm->layout.off[OTP_PROC_ID], &term, sizeof term) ||
+        (term & 0xf) != OTP_TAG_PID)
+        return 0;
+    if (vm->layout.is_ours)
+        return ev_id_of_pid((uint32_t)(term >> 4) & OWN_NUMBER_MASK, (uint32_t)(term >> 32));
+    term = snapshot_unpack(p, term);
+    return ev_id_of_pid((uint32_t)(term & ((1ull << (p->number_bits & 63)) - 1)),
+                        (uint32_t)(term >> (p->number_bits & 63)));
+}
+
+bool names_owner(struct names *names, uint32_t pid, uint64_t address, uint64_t id, struct wire_name *out)
+{
+    struct vm *vm = find_vm(names, pid);
+    struct wire_name all[OTP_OWNER_NAMES];
+    const struct wire_name *called;
+    struct otp_owner owner;
+    ev_id found = vm && address ? read_pid(vm, address) : 0;
+
+    if (!found || (id && found != id))
+        return false;
+    otp_owner_init(&owner, &vm->layout, vm->layout.is_ours ? &vm->ours : NULL, names);
+    called = otp_owner_read(&owner, address, all);
+    *out = called ? *called : (struct wire_name){.form = WIRE_PROCESS, .words = {found}};
+    return read_pid(vm, address) == found;
 }
 
 size_t names_atoms(struct names *names, uint32_t vm)

@@ -84,7 +84,7 @@ static void say_unread(int err)
  * By the buckets of the hash: a walk from one key to the next begins anew whenever the key has gone, and does not come
  * to its end where keys come and go fast.
  */
-int vm_maps_each_key(int map, void (*take)(void *ctx, const void *key), void *ctx)
+int vm_maps_each(int map, void (*take)(void *ctx, const void *key, const void *value), void *ctx)
 {
     struct room room = {0};
     int err = map < 0 ? -ENOENT : measure(map, &room);
@@ -95,7 +95,7 @@ int vm_maps_each_key(int map, void (*take)(void *ctx, const void *key), void *ct
         n = room.n;
         err = bpf_map_lookup_batch(map, from, &bucket, room.keys, room.values, &n, NULL) ? -errno : 0;
         for (uint32_t i = 0; (!err || err == -ENOENT) && i < n; i++)
-            take(ctx, room.keys + i * room.key_bytes);
+            take(ctx, room.keys + i * room.key_bytes, room.values + i * room.value_bytes);
         if (err == -ENOSPC) /* for all of a bucket */
             err = widen(&room);
         else
@@ -106,6 +106,24 @@ int vm_maps_each_key(int map, void (*take)(void *ctx, const void *key), void *ct
     if (err && err != -ENOENT)
         say_unread(err);
     return err == -ENOENT ? 0 : err;
+}
+
+struct keys {
+    void (*take)(void *ctx, const void *key);
+    void *ctx;
+};
+
+static void take_key(void *ctx, const void *key, const void *value)
+{
+    const struct keys *keys = ctx;
+
+    (void)value;
+    keys->take(keys->ctx, key);
+}
+
+int vm_maps_each_key(int map, void (*take)(void *ctx, const void *key), void *ctx)
+{
+    return vm_maps_each(map, take_key, &(struct keys){take, ctx});
 }
 
 struct dropping {

@@ -25,6 +25,8 @@ bool vm_set_has(const struct vm_set *set, uint32_t vm);
  * others come and go. No map (-1): nothing. Fails: -errno, which is said once.
  */
 int vm_maps_each_key(int map, void (*take)(void *ctx, const void *key), void *ctx);
+/* The same with its value, of a map that is not by processor; good during the call. */
+int vm_maps_each(int map, void (*take)(void *ctx, const void *key, const void *value), void *ctx);
 /* Removes the entries whose keys have one of the VMs where `at` says. No map (-1): nothing. */
 void vm_maps_drop_keys(int map, size_t at, const struct vm_set *vms);
 /* Removes what programs of hooks (bpf/hook*.bpf.h) keep of the VMs and of what their threads are in the middle of. */

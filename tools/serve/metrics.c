@@ -37,6 +37,10 @@ struct vm {
     uint64_t first_ns, ended_ns; /* ended_ns 0: it runs */
     struct series *series[VIEW_NTABLES], *other[VIEW_NTABLES];
     size_t nseries[VIEW_NTABLES];
+    struct open {
+        uint64_t count, oldest_ns;
+        char owner[OPENMETRICS_LABEL_BYTES]; /* of the oldest; empty: not known */
+    } open[VIEW_NOPENS]; /* in this result */
     char name[NAME_BYTES];
 };
 
@@ -202,8 +206,10 @@ void metrics_begin(struct metrics *m, uint64_t now_ns)
 {
     m->before_ns = m->now_ns;
     m->now_ns = now_ns;
-    for (struct vm *vm = m->vms; vm; vm = vm->next)
+    for (struct vm *vm = m->vms; vm; vm = vm->next) {
         vm->seen = false;
+        memset(vm->open, 0, sizeof vm->open);
+    }
 }
 
 void metrics_see(struct metrics *m, const struct metrics_vm *is)
@@ -332,6 +338,17 @@ void metrics_row(void *ctx, const struct view_table *t, uint32_t pid, const char
         s = choose_series(m, vm, t, table, label, weight);
     }
     result_merge(t, s ? s->row : m->rest[table], row);
+}
+
+void metrics_open(void *ctx, enum view_open_id id, const struct open_vm *open)
+{
+    struct vm *vm = find_vm(ctx, open->vm);
+
+    if (!vm)
+        return;
+    vm->open[id] = (struct open){open->count, open->oldest_ns, ""};
+    if (*open->owner)
+        openmetrics_text(vm->open[id].owner, *open->owner == '<' ? unnamed : open->owner);
 }
 
 /* ---- exemplars */
@@ -530,6 +547,30 @@ static void print_column(const struct metrics *m, struct openmetrics *om, const 
         print_cell(om, c, labels, m->rest[c->table], NULL, wall(m, m->settings.start_ns));
 }
 
+/* How many spans are under way in each VM that tells them; or how old the oldest is, and whose. */
+static void print_open(const struct metrics *m, struct openmetrics *om, enum view_open_id id, bool oldest)
+{
+    const struct view_open *open = view_open(id);
+    struct openmetrics_family family = {.type = OPENMETRICS_GAUGE,
+                                        .unit = oldest ? OPENMETRICS_NS : OPENMETRICS_ONE,
+                                        .help = oldest ? "the age of the oldest of them, and whose it is"
+                                                       : "how many are under way that began since we watch"};
+
+    snprintf(family.name, sizeof family.name, "erlsnoop_%s%s", open->sink.name, oldest ? "_oldest" : "");
+    openmetrics_family(om, &family);
+    for (const struct vm *vm = m->vms; vm; vm = vm->next) {
+        const struct open *is = &vm->open[id];
+        char labels[OPENMETRICS_LABELS_BYTES] = "";
+
+        if (!vm->is.watched || vm->ended_ns || (oldest ? !is->count : !is->count && vm->is.untold.events[open->event]))
+            continue;
+        label_vm(labels, vm);
+        if (oldest && *is->owner)
+            openmetrics_label(labels, "owner", is->owner);
+        openmetrics_value(om, labels, oldest ? is->oldest_ns : is->count, 0);
+    }
+}
+
 static void print_vms(const struct metrics *m, struct openmetrics *om)
 {
     static const struct openmetrics_family family = {
@@ -612,6 +653,9 @@ void metrics_print(const struct metrics *m, FILE *out, bool prometheus)
             if (c->kind == VIEW_COUNTER || c->kind == VIEW_HIST)
                 print_column(m, &om, t, c);
     }
+    for (size_t i = 0; i < VIEW_NOPENS; i++)
+        for (int oldest = 0; m->settings.on[view_open((enum view_open_id)i)->view] && oldest < 2; oldest++)
+            print_open(m, &om, (enum view_open_id)i, oldest);
     print_vms(m, &om);
     print_losses(m, &om);
     print_own(m, &om);

@@ -5,7 +5,8 @@
  *
  *   metrics_new(&settings, &m);
  *   at each result:  metrics_begin(m, now_ns);  metrics_see(m, &vm) for each VM;
- *                    result_visit(source, on, &(struct result_visitor){metrics_row, m});  metrics_finish(m, &own);
+ *                    result_visit(reader, &(struct result_visitor){metrics_row, metrics_open, m});
+ *                    metrics_finish(m, &own);
  *   for a scrape:    metrics_print(m, out, prometheus);
  */
 #ifndef TOOLS_METRICS_H
@@ -53,6 +54,7 @@ void metrics_begin(struct metrics *m, uint64_t now_ns);
 void metrics_see(struct metrics *m, const struct metrics_vm *vm);
 /* As of struct result_visitor. */
 void metrics_row(void *ctx, const struct view_table *table, uint32_t vm, const char *name, uint64_t *row);
+void metrics_open(void *ctx, enum view_open_id id, const struct open_vm *vm);
 /* A record of a view: an exemplar of a row of the next result. */
 void metrics_record(struct metrics *m, const struct result_source *source, const struct wire_header *header,
                     size_t size);

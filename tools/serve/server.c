@@ -120,7 +120,7 @@ static int take_result(void *ctx, struct session *s, const struct result_source 
     http_hold(serve->http);
     metrics_begin(serve->metrics, clock_ns(CLOCK_MONOTONIC));
     session_each_vm(s, see_vm, &(struct looker){serve->metrics, source});
-    result_visit(gathered, &(struct result_visitor){metrics_row, serve->metrics});
+    result_visit(gathered, &(struct result_visitor){metrics_row, metrics_open, serve->metrics});
     metrics_finish(serve->metrics, &serve->own);
     http_refresh(serve->http);
     http_release(serve->http);

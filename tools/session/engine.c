@@ -51,6 +51,7 @@ struct engine {
     bool cut;
     struct counted_vm *counted; /* VMs that something was counted of, those too that no look found */
     size_t ncounted;
+    struct open_shares shares;
     uint32_t percent_full; /* the fullest table of names that was read last */
 };
 
@@ -134,6 +135,7 @@ static void on_missed(void *ctx, struct session *s)
             view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), NULL);
     }
     vm_maps_miss(*e->skeleton->skeleton->obj);
+    open_forget(&e->shares, 0);
 }
 
 /* What is asked beside what it can tell: its figures would be zeros that say nothing. */
@@ -397,11 +399,49 @@ static const struct wanted *untold(void *ctx, uint32_t vm)
     return untold_of(&((struct engine *)ctx)->untold, vm);
 }
 
+/* ---- what is under way */
+
+static int tell_open(void *ctx, enum view_state_id id, const struct open_taker *taker)
+{
+    struct engine *e = ctx;
+    const struct view_state *state = &view_states[id];
+    int err = session_loaded(e->session)
+                  ? view_places_each(find_map(e, state->map, "at"), find_map(e, state->map, "more"), taker) : 0;
+
+    return !err && e->feed ? feed_open(e->feed, id, taker) : err;
+}
+
+/* Of a VM that tells by hooks, its memory says it; of others with notes there is no more than numbers. */
+static bool name_owner(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out)
+{
+    struct engine *e = ctx;
+
+    if (e->settings.by == VIEW_BY_PID)
+        return false;
+    if (e->feed && feed_has(e->feed, vm))
+        return feed_whose(e->feed, vm, whom, out);
+    return names_owner(session_names(e->session), vm, whom->where & VIEW_WHERE_ADDRESS, whom->id, out);
+}
+
+/* What is read is of now, but when a result was cut. */
 static struct result_source source_of(struct engine *e, struct session *s)
 {
     e->session = s;
-    return (struct result_source){e, take, name, session_sink(s), session_seconds(s), session_whole_seconds(s),
-                                  take_slowest, &e->question->order, e->settings.slowest, untold};
+    return (struct result_source){.ctx = e,
+                                  .take = take,
+                                  .name = name,
+                                  .sink = session_sink(s),
+                                  .seconds = session_seconds(s),
+                                  .whole_seconds = session_whole_seconds(s),
+                                  .slowest = take_slowest,
+                                  .order = &e->question->order,
+                                  .shown = e->settings.slowest,
+                                  .untold = untold,
+                                  .open = tell_open,
+                                  .now_ns = session_now_ns(s),
+                                  .shares = &e->shares,
+                                  .by_vm = e->one_vm || e->settings.by_vm,
+                                  .owner = name_owner};
 }
 
 static void on_cut(void *ctx, struct session *s)
@@ -494,6 +534,8 @@ static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
     forget_counted(e, vms);
     for (size_t i = 0; i < vms->n; i++)
         untold_end_vm(&e->untold, vms->vms[i]);
+    for (size_t i = 0; i < vms->n; i++)
+        open_forget(&e->shares, vms->vms[i]);
 }
 
 static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
@@ -554,6 +596,7 @@ int engine_run(struct engine_question *question, const struct options *options)
     for (size_t i = 0; i < question->nreaders; i++)
         result_forget(&question->readers[i].gathered);
     untold_free(&e.untold);
+    open_shares_free(&e.shares);
     free(e.counted);
     feed_free(e.feed);
     views__destroy(e.skeleton);

@@ -80,6 +80,11 @@ double session_whole_seconds(const struct session *s)
     return (double)(s->now_ns > s->begin_ns ? s->now_ns - s->begin_ns : 1) / 1e9;
 }
 
+uint64_t session_now_ns(const struct session *s)
+{
+    return s->now_ns;
+}
+
 bool session_ends(const struct session *s)
 {
     return s->ending;

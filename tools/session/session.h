@@ -103,6 +103,8 @@ struct session_cost {
 void session_cost(const struct session *s, struct session_cost *out);
 /* Seconds of the result being printed: that there were probes, and all, as pages of events have no gaps. */
 double session_seconds(const struct session *s);
+/* When the result ends, or now while it is read early. */
+uint64_t session_now_ns(const struct session *s);
 double session_whole_seconds(const struct session *s);
 /* The VM that is watched, where that is one which ran before. */
 uint32_t session_vm(const struct session *s);

@@ -221,6 +221,16 @@ int feed_slowest(void *feed, enum view_slowest_id id, struct result_kept *out)
     return views_user_slowest(((struct feed *)feed)->views, id, out);
 }
 
+int feed_open(void *feed, enum view_state_id state, const struct open_taker *taker)
+{
+    return views_user_open(((struct feed *)feed)->views, state, taker);
+}
+
+bool feed_whose(void *feed, uint32_t vm, const struct view_whom *whom, struct wire_name *out)
+{
+    return views_user_whose(((struct feed *)feed)->views, vm, whom, out);
+}
+
 const char *feed_name(void *ctx, uint32_t vm, const struct wire_name *name)
 {
     struct feed *f = ctx;

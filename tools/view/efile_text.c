@@ -92,6 +92,12 @@ void efile_text_result(char *out, size_t size, const void *record, const struct 
     add_result(&(struct term_text){out, size, 0}, story_of(record));
 }
 
+void efile_text_what(char *out, size_t size, const void *record, const struct view_namer *namer)
+{
+    (void)namer;
+    add_asked(&(struct term_text){out, size, 0}, story_of(record));
+}
+
 void efile_text_all(char *out, size_t size, const void *record, const struct view_namer *namer)
 {
     const struct efile_story *story = story_of(record);

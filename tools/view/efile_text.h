@@ -12,7 +12,8 @@ const char *efile_text_op(uint64_t command);
 void efile_text_name(char *out, size_t size, const void *record, const struct view_namer *namer);
 void efile_text_asked(char *out, size_t size, const void *record, const struct view_namer *namer);
 void efile_text_result(char *out, size_t size, const void *record, const struct view_namer *namer);
-/* What was asked, and how it ended if it failed. */
+/* What was asked; and also how it ended if it failed. */
+void efile_text_what(char *out, size_t size, const void *record, const struct view_namer *namer);
 void efile_text_all(char *out, size_t size, const void *record, const struct view_namer *namer);
 
 #endif

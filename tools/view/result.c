@@ -38,6 +38,7 @@ struct counted {
 struct result_unread {
     struct counted tables[VIEW_NTABLES];
     struct result_kept slowest[VIEW_NSLOWEST];
+    struct open_list open[VIEW_NOPENS]; /* as it was when it was gathered last */
 };
 
 static uint64_t *member(uint64_t *row, size_t at)
@@ -206,8 +207,21 @@ static void free_taken(struct result_taken *taken)
     free(taken->whole);
 }
 
+/* ---- what is under way */
+
+static int give_open(const struct open_list open[VIEW_NOPENS], struct result_reader *const readers[], size_t n)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < VIEW_NOPENS && !err; k++)
+            err = readers[i]->wants == RESULT_SUMS ? 0 : open_copy(&open[k], &readers[i]->unread->open[k]);
+    return err;
+}
+
 /* What there is of the table by now; its lines, if they are wanted, as they come. */
-static int take_table(const struct result_source *s, struct counted *c, const struct view_table *table, bool named)
+static int take_table(const struct result_source *s, struct counted *c, const struct view_table *table,
+                      const struct open_list *open, bool named)
 {
     struct result_taken taken = {.row_bytes = table->row_bytes, .rest = calloc(1, table->row_bytes),
                                  .whole = calloc(1, table->row_bytes)};
@@ -215,6 +229,8 @@ static int take_table(const struct result_source *s, struct counted *c, const st
 
     if (!err)
         err = s->take(s->ctx, table, &taken);
+    if (!err)
+        err = open_settle(s, table, open, &taken);
     if (!err) {
         result_merge(table, c->all, taken.rest);
         result_merge(table, c->whole, taken.whole);
@@ -269,11 +285,11 @@ static const struct result_reader *last_by_row(struct result_reader *const reade
 }
 
 static int gather_table(const struct result_source *s, const struct view_table *table, size_t id,
-                        struct result_reader *const readers[], size_t n)
+                        const struct open_list *open, struct result_reader *const readers[], size_t n)
 {
     const struct result_reader *last = last_by_row(readers, n);
     struct counted fresh = {0};
-    int err = take_table(s, &fresh, table, last != NULL);
+    int err = take_table(s, &fresh, table, open, last != NULL);
 
     for (size_t i = 0; i < n && !err; i++) {
         struct counted *to = &readers[i]->unread->tables[id];
@@ -392,8 +408,34 @@ static enum sink_type hist_type(const struct view_block *b)
     return SINK_COUNT;
 }
 
-static int print_blocks(const struct result_source *s, struct counted *tables, enum view_id view)
+static struct sink_value text_or_none(const char *text)
 {
+    return *text ? SINK_S(text) : SINK_NONE;
+}
+
+static void print_open(const struct result_source *s, const struct view_open *open, const struct open_list *list)
+{
+    const struct open_vm *oldest = open_oldest(list);
+    bool unknown = !oldest && s->untold && s->untold(s->ctx, 0)->events[open->event];
+    struct sink_value none[] = {unknown ? SINK_NONE : SINK_N(0), SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE};
+
+    sink_row(s->sink, &open->sink, oldest ? (struct sink_value[]){SINK_N(open_count(list)), SINK_N(oldest->oldest_ns),
+                                                                  SINK_N(oldest->vm), text_or_none(oldest->owner),
+                                                                  text_or_none(oldest->what)} : none);
+}
+
+/* What is under way stands below what was counted in all. */
+static void print_opens(const struct result_source *s, const struct open_list open[VIEW_NOPENS],
+                        const struct view_block *b)
+{
+    for (size_t i = 0; s->open && i < VIEW_NOPENS; i++)
+        if (view_open((enum view_open_id)i)->view == b->view && view_table(b->table)->key == VIEW_TOTAL)
+            print_open(s, view_open((enum view_open_id)i), &open[i]);
+}
+
+static int print_blocks(const struct result_source *s, struct result_unread *unread, enum view_id view)
+{
+    struct counted *tables = unread->tables;
     int err = 0;
 
     for (size_t i = 0; i < view_nblocks && !err; i++) {
@@ -401,10 +443,12 @@ static int print_blocks(const struct result_source *s, struct counted *tables, e
 
         if (b->view != view)
             continue;
-        if (b->hist)
+        if (b->hist) {
             sink_hist(s->sink, b->json, b->title, hist_type(b), hist_of(tables[b->table].all, b->at));
-        else
+        } else {
             err = print_table(s, &tables[b->table]);
+            print_opens(s, unread->open, b);
+        }
     }
     return err;
 }
@@ -604,6 +648,8 @@ void result_forget(struct result_reader *r)
         free_counted(&r->unread->tables[i]);
     for (size_t i = 0; r->unread && i < VIEW_NSLOWEST; i++)
         free_kept(&r->unread->slowest[i]);
+    for (size_t i = 0; r->unread && i < VIEW_NOPENS; i++)
+        open_free(&r->unread->open[i]);
     free(r->unread);
     r->unread = NULL;
 }
@@ -611,6 +657,7 @@ void result_forget(struct result_reader *r)
 int result_gather(const struct result_source *s, const bool on[VIEW_COUNT], struct result_reader *const readers[],
                   size_t n)
 {
+    struct open_list open[VIEW_NOPENS] = {{0}};
     int err = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -618,12 +665,16 @@ int result_gather(const struct result_source *s, const bool on[VIEW_COUNT], stru
             readers[i]->unread = calloc(1, sizeof *readers[i]->unread);
         err = readers[i]->unread ? err : -ENOMEM;
     }
+    err = err ? err : open_read(s, on, open);
     for (size_t i = 0; i < VIEW_NTABLES && !err; i++)
         if (on[view_table((enum view_table_id)i)->view])
-            err = gather_table(s, view_table((enum view_table_id)i), i, readers, n);
+            err = gather_table(s, view_table((enum view_table_id)i), i, open, readers, n);
     for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
         if (s->slowest && on[view_slowest((enum view_slowest_id)i)->view])
             err = gather_slowest(s, (enum view_slowest_id)i, readers, n);
+    err = err ? err : give_open(open, readers, n);
+    for (size_t i = 0; i < VIEW_NOPENS; i++)
+        open_free(&open[i]);
     return err;
 }
 
@@ -633,7 +684,7 @@ static int print_view(const struct result_source *s, enum view_id view, struct r
 
     if (headed)
         sink_heading(s->sink, views[view].name, views[view].text);
-    err = print_blocks(s, unread->tables, view);
+    err = print_blocks(s, unread, view);
     for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
         if (view_slowest((enum view_slowest_id)i)->view == view)
             print_slowest(s, (enum view_slowest_id)i, &unread->slowest[i]);
@@ -679,6 +730,9 @@ void result_visit(struct result_reader *r, const struct result_visitor *v)
     for (size_t i = 0; r->unread && i < VIEW_NTABLES; i++)
         if (r->unread->tables[i].table)
             visit_table(&r->unread->tables[i], v);
+    for (size_t i = 0; r->unread && v->open && i < VIEW_NOPENS; i++)
+        for (size_t k = 0; k < r->unread->open[i].nvms; k++)
+            v->open(v->ctx, (enum view_open_id)i, &r->unread->open[i].vms[k]);
     result_forget(r);
 }
 

@@ -3,6 +3,7 @@
 #ifndef TOOLS_RESULT_H
 #define TOOLS_RESULT_H
 
+#include "open.h"
 #include "views.h"
 #include "wanted.h"
 
@@ -48,6 +49,13 @@ struct result_source {
     /* What a VM, or some VM (0), does not tell, so that 0 says nothing of it. Good until the next. NULL: all tell
      * all. */
     const struct wanted *(*untold)(void *ctx, uint32_t vm);
+    /* What is under way: tells the taker each state, and returns what that does. NULL: that is not told. */
+    int (*open)(void *ctx, enum view_state_id state, const struct open_taker *taker);
+    uint64_t now_ns; /* CLOCK_MONOTONIC: when */
+    struct open_shares *shares;
+    bool by_vm; /* TOTAL tables have rows of VMs */
+    /* Who the process is by now. False: there is no more than its number. NULL: of none there is. */
+    bool (*owner)(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out);
 };
 
 /* Adds the members of a row to those of another. */
@@ -80,6 +88,8 @@ struct result_visitor {
     /* A row with its members, good until the return: of a VM and a name (untrusted; of a TOTAL table empty), the
      * heaviest first; then one with vm 0 and no name (NULL): what is in no other row. */
     void (*row)(void *ctx, const struct view_table *table, uint32_t vm, const char *name, uint64_t *row);
+    /* What is under way in a VM; NULL: nobody wants it. */
+    void (*open)(void *ctx, enum view_open_id id, const struct open_vm *vm);
     void *ctx;
 };
 /* Shows all that was gathered to somebody who prints otherwise, and empties the reader. */

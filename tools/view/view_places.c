@@ -7,7 +7,9 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,13 +35,13 @@ static uint64_t *owner_at(const struct places *p, uint32_t i)
     return (uint64_t *)(p->bytes + p->each * (i & (p->n - 1)));
 }
 
-static bool map_places(struct bpf_map *at, struct places *p)
+static bool map_places(struct bpf_map *at, int protection, struct places *p)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
     *p = (struct places){.each = bpf_map__value_size(at), .n = bpf_map__max_entries(at)};
     p->size = (p->each * p->n + page - 1) / page * page;
-    p->bytes = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(at), 0);
+    p->bytes = mmap(NULL, p->size, protection, MAP_SHARED, bpf_map__fd(at), 0);
     return p->bytes != MAP_FAILED;
 }
 
@@ -75,11 +77,68 @@ void view_places_drop(struct bpf_map *at, struct bpf_map *more, const struct vm_
 {
     struct places places;
 
-    if (at && !map_places(at, &places))
+    if (at && !map_places(at, PROT_READ | PROT_WRITE, &places))
         return;
     if (at)
         free_places(&places, vms);
     vm_maps_each_key(bpf_map__fd(more), drop_key, &(struct emptying){bpf_map__fd(more), at ? &places : NULL, vms});
     if (at)
         munmap(places.bytes, places.size);
+}
+
+/* ---- reading */
+
+struct telling {
+    const struct open_taker *taker;
+    int err;
+};
+
+static void tell(struct telling *t, const struct open_state *state)
+{
+    if (!t->err)
+        t->err = t->taker->take(t->taker->ctx, state);
+}
+
+static void tell_key(void *ctx, const void *at, const void *value)
+{
+    const struct whose *key = at;
+
+    tell(ctx, &(struct open_state){(uint32_t)key->vm, key->id, value});
+}
+
+/* Each is copied, and told if it was the same process's before and after that. */
+static void tell_places(const struct places *p, void *copy, struct telling *t)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        const uint64_t *place = owner_at(p, i);
+        uint64_t owner = __atomic_load_n(place, __ATOMIC_ACQUIRE) & ~(uint64_t)VIEW_PLACE_MORE;
+
+        if (!owner)
+            continue;
+        memcpy(copy, place + 1, p->each - sizeof *place);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if ((__atomic_load_n(place, __ATOMIC_RELAXED) & ~(uint64_t)VIEW_PLACE_MORE) == owner)
+            tell(t, &(struct open_state){(uint32_t)((uint64_t *)copy)[p->each / sizeof *place - 2], 0, copy});
+    }
+}
+
+int view_places_each(struct bpf_map *at, struct bpf_map *more, const struct open_taker *taker)
+{
+    struct telling telling = {taker, 0};
+    struct places places;
+    void *copy = NULL;
+
+    if (at && !map_places(at, PROT_READ, &places))
+        return -errno;
+    if (at)
+        copy = malloc(places.each);
+    if (at && copy)
+        tell_places(&places, copy, &telling);
+    if (at && !copy)
+        telling.err = -ENOMEM;
+    if (at)
+        munmap(places.bytes, places.size);
+    free(copy);
+    vm_maps_each(bpf_map__fd(more), tell_key, &telling);
+    return telling.err;
 }

@@ -3,6 +3,7 @@
 #ifndef TOOLS_VIEW_PLACES_H
 #define TOOLS_VIEW_PLACES_H
 
+#include "open.h"
 #include "probe/vm_maps.h"
 
 struct bpf_map;
@@ -12,5 +13,11 @@ struct bpf_map;
  * run meanwhile, but none of those VMs.
  */
 void view_places_drop(struct bpf_map *at, struct bpf_map *more, const struct vm_set *vms);
+
+/*
+ * Tells the taker each state that is kept; of one in a place the key is not known. Programs may run meanwhile. Returns
+ * what the taker does.
+ */
+int view_places_each(struct bpf_map *at, struct bpf_map *more, const struct open_taker *taker);
 
 #endif

@@ -47,6 +47,46 @@ const struct view_state view_states[VIEW_NSTATES] = {
 #include "../../bpf/views.def"
 };
 
+/* Their columns are the same. */
+static const struct sink_column open_columns[] = {{"open", "OPEN", SINK_COUNT, 7},
+                                                  {"oldest", "OLDEST", SINK_NS, 8},
+                                                  {"vm", "VM", SINK_COUNT, 7},
+                                                  {"owner", "OWNER", SINK_TEXT, 0},
+                                                  {"what", "WHAT", SINK_TEXT, -1}};
+
+#define MEMBER_AT(view, state, member) offsetof(struct state_##view##_##state, member)
+#define WHOSE_ASKER MEMBER_AT
+#define WHOSE_NAME MEMBER_AT
+#define WHOSE_NONE(view, state, member) 0
+#define ABOUT_PORT(view, state, what) MEMBER_AT(view, state, what), NULL
+#define ABOUT_MADE(view, state, what) MEMBER_AT(view, state, told), what
+#define ABOUT_NONE(view, state, what) 0, NULL
+
+static const struct view_open opens[VIEW_NOPENS] = {
+#define OPEN(view, state, json, title, probe, since, whose, of, about, what)                                           \
+    {VIEW_##view,                                                                                                      \
+     VIEW_STATE_##view##_##state,                                                                                      \
+     BATCH_##probe,                                                                                                    \
+     MEMBER_AT(view, state, since),                                                                                    \
+     VIEW_WHOSE_##whose,                                                                                               \
+     WHOSE_##whose(view, state, of),                                                                                   \
+     VIEW_ABOUT_##about,                                                                                               \
+     ABOUT_##about(view, state, what),                                                                                 \
+     {json, title, open_columns, sizeof open_columns / sizeof *open_columns}},
+#include "../../bpf/views.def"
+};
+
+const struct view_open *view_open(enum view_open_id id)
+{
+    return &opens[id];
+}
+
+const struct view_open_time view_open_times[VIEW_NOPEN_TIMES] = {
+#define OPEN_TIME(view, state, table, of) \
+    {VIEW_OPEN_##view##_##state, VIEW_TABLE_##view##_##table, offsetof(struct row_##view##_##table, of)},
+#include "../../bpf/views.def"
+};
+
 #define AT_COUNTER(row, of) offsetof(struct row, of)
 #define AT_HIST AT_COUNTER
 #define AT_RATE AT_COUNTER

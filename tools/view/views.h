@@ -29,6 +29,14 @@ struct view_order {
 };
 bool view_is_costly(enum view_id view);     /* as of COSTLY */
 
+/* Who tells the text of a name: untrusted, good until the next. */
+struct view_namer {
+    const char *(*name)(void *ctx, uint32_t vm, const struct wire_name *name);
+    void *ctx;
+};
+/* Makes a text, terminated, out of a record. */
+typedef void view_maker(char *out, size_t size, const void *record, const struct view_namer *namer);
+
 /* Which helpers a view uses. */
 struct view_use {
     enum view_id view, helper;
@@ -73,6 +81,29 @@ struct view_state {
     bool keyed; /* by two numbers, in place of a process: it has no map _at */
 };
 extern const struct view_state view_states[VIEW_NSTATES];
+
+enum view_open_id {
+#define OPEN(view, state, json, title, probe, since, whose, of, about, what) VIEW_OPEN_##view##_##state,
+#include "../../bpf/views.def"
+    VIEW_NOPENS
+};
+enum view_whose { VIEW_WHOSE_NONE, VIEW_WHOSE_ASKER, VIEW_WHOSE_NAME };
+enum view_about { VIEW_ABOUT_NONE, VIEW_ABOUT_PORT, VIEW_ABOUT_MADE };
+
+/* Spans under way: as of OPEN. Offsets in the state. */
+struct view_open {
+    enum view_id view;
+    enum view_state_id state;
+    enum batch_event event; /* begins them */
+    size_t since_at;
+    enum view_whose whose;
+    size_t whose_at;
+    enum view_about about;
+    size_t about_at;
+    view_maker *make; /* of MADE */
+    struct sink_table sink;
+};
+const struct view_open *view_open(enum view_open_id id);
 
 enum view_key { VIEW_TOTAL, VIEW_NAME, VIEW_OWNER, VIEW_REASON, VIEW_PORT, VIEW_NUMBER };
 
@@ -127,6 +158,19 @@ extern const struct view_told_by view_told_bys[VIEW_NTOLD_BY];
 /* The event that alone tells the column; BATCH_EVENTS: it is told by several. */
 enum batch_event view_column_event(const struct view_column *column);
 
+/* Counters of the time of spans: as of OPEN_TIME. */
+enum {
+    VIEW_NOPEN_TIMES = 0
+#define OPEN_TIME(view, state, table, of) +1
+#include "../../bpf/views.def"
+};
+struct view_open_time {
+    enum view_open_id open;
+    enum view_table_id table;
+    size_t at; /* of the member in the row */
+};
+extern const struct view_open_time view_open_times[VIEW_NOPEN_TIMES];
+
 /* What a result shows, in its order: a table, or the histogram of one (title). */
 struct view_block {
     enum view_id view;
@@ -144,14 +188,6 @@ enum view_attr_kind {
     VIEW_ATTR_MADE, VIEW_ATTR_STEP_TIME, VIEW_ATTR_STEP, VIEW_ATTR_AFTER, VIEW_ATTR_STEP_TEXT, VIEW_ATTR_MOMENT,
         VIEW_ATTR_OWNER
 };
-
-/* Who tells the text of a name: untrusted, good until the next. */
-struct view_namer {
-    const char *(*name)(void *ctx, uint32_t vm, const struct wire_name *name);
-    void *ctx;
-};
-/* Makes a text, terminated, out of a record. */
-typedef void view_maker(char *out, size_t size, const void *record, const struct view_namer *namer);
 
 struct view_attr {
     enum view_record record;

@@ -122,6 +122,28 @@ int views_user_slowest(struct views_user *v, enum view_slowest_id id, struct res
     return err;
 }
 
+static int tell_state(void *ctx, const struct view_store_row *row)
+{
+    const struct open_taker *taker = ctx;
+
+    return taker->take(taker->ctx, &(struct open_state){(uint32_t)row->vm, row->key, row->words});
+}
+
+int views_user_open(struct views_user *v, enum view_state_id state, const struct open_taker *taker)
+{
+    return view_store_each(&v->states[state], tell_state, (void *)taker);
+}
+
+bool views_user_whose(struct views_user *v, uint32_t vm, const struct view_whom *whom, struct wire_name *out)
+{
+    struct name_text name;
+
+    view_user = v;
+    view_owner(&(struct ev_head){.vm = vm}, whom->id, &name);
+    name_copy(out, &name);
+    return true;
+}
+
 void views_user_gap(struct views_user *v, uint32_t vm)
 {
     for (size_t i = 0; i < VIEW_NSTATES; i++)

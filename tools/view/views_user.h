@@ -35,6 +35,9 @@ bool views_user_wants_owners(const struct views_user *views);
 /* As of struct result_source; adds to what is there. */
 int views_user_take(struct views_user *views, const struct view_table *table, struct result_taken *out);
 int views_user_slowest(struct views_user *views, enum view_slowest_id id, struct result_kept *out);
+/* As of struct result_source. */
+int views_user_open(struct views_user *views, enum view_state_id state, const struct open_taker *taker);
+bool views_user_whose(struct views_user *views, uint32_t vm, const struct view_whom *whom, struct wire_name *out);
 /* Events of a VM are missing before the next: what lasts between two events goes. */
 void views_user_gap(struct views_user *views, uint32_t vm);
 /*
