@@ -19,8 +19,8 @@
 #define FRAME_ARRAY FRAME_KIND(0)    /* n terms at a and b */
 #define FRAME_CHILDREN FRAME_KIND(1) /* n children of two trie nodes with the same shape */
 #define FRAME_LOOSE FRAME_KIND(2)    /* what is below it is not compared exactly, as what is above is: keys of maps */
-#define FRAME_MATCH FRAME_KIND(3)    /* see struct match */
-#define FRAME_RACE FRAME_KIND(4)     /* see struct race */
+#define FRAME_MATCH FRAME_KIND(3)    /* see struct match in compare_same.c */
+#define FRAME_RACE FRAME_KIND(4)     /* see struct race in compare_order.c */
 #define FRAME_LAST FRAME_KIND(5)     /* nothing is below it */
 
 enum step {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of module re share: options, and compiled patterns. */
-#ifndef VM_BIF_RE_H
-#define VM_BIF_RE_H
+#ifndef VM_BIF_DATA_BIF_RE_H
+#define VM_BIF_DATA_BIF_RE_H
 
 #include "data/regex_cache.h"
 #include "proc/process.h"

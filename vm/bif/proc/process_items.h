@@ -8,9 +8,9 @@
 
 enum { BACKTRACE_BYTES_MAX = 1 << 20 };
 
-/* DEFAULT: in process_info/1, in this order. OWN: the value holds terms of the process's own heap.
- * LONG: it may be as long as the heap or the tables are; DEEP: it takes as long as the stack is. COSTS: a reduction of
- * who is asked, as OTP has the process itself answer. SINCE_27, SINCE_28: there is none in earlier releases. */
+/* DEFAULT: in process_info/1, in this order. OWN: the value holds terms of the process's own heap. LONG: it may be as
+ * long as the heap or the tables are; DEEP: it takes as long as the stack is. COSTS: a reduction of who is asked, as
+ * OTP has the process itself answer. SINCE_27, SINCE_28: there is none in earlier releases. */
 enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4, DEEP = 8, COSTS = 16, SINCE_27 = 32, SINCE_28 = 64 };
 
 struct process_item {
