@@ -48,6 +48,12 @@ struct ev_text {
 #define EV_TEXT_UNKNOWN (~0ull)
 #define EV_TEXT_OURS (~0ull - 1) /* it stands in the memory of the program that made the event */
 
+/* Of message__arrive. */
+enum message_origin {
+#define MESSAGE_ORIGIN(number, name, text) MESSAGE_FROM_##name = number,
+#include "../vm/probes.def"
+};
+
 /* An integer argument of a file operation that the source does not tell. */
 #define EV_NO_NUMBER (-0x7fffffffffffffffll - 1)
 

@@ -5,6 +5,7 @@
 #include "handlers.h"
 
 #include "tell.bpf.h"
+#include "hook_arrival.bpf.h"
 #include "hook_process.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -61,6 +61,7 @@ struct otp_ours {
     ATOM(NORMAL, "normal") \
     ATOM(SHUTDOWN, "shutdown") \
     ATOM(RETURN, "return") \
+    ATOM(CLOCK_SERVICE, "clock_service") \
     ATOM(KILL, "kill") \
     ATOM(KILLED, "killed") \
     ATOM(CONNECTION_CLOSED, "connection_closed") \

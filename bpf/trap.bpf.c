@@ -182,6 +182,7 @@ static __always_inline __u64 trap_wakes(void)
     NOTE_PROGRAM(probe)
 #include "tells.def"
 
+#include "hook_arrival.bpf.h"
 #include "hook_process.bpf.h"
 #include "hook_efile.bpf.h"
 #include "hook_driver.bpf.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From a send to the moment when its receiver is scheduled. A process waits from the first message that is sent to it
- * while it does not run until it is scheduled. Invariant: each send is in the totals, each wait in one histogram.
+ * From a send to the moment when its receiver is scheduled. A process waits from the first message that comes to it
+ * while it does not run, whoever sent it, until it is scheduled. Invariant: each message is in the totals, each wait in
+ * one histogram.
  * Beside that how long messages stood in the mailboxes of processes that were busy, which an erlvm tells.
  */
 #ifndef BPF_VIEW_MSGLAT_H
@@ -13,11 +14,11 @@
  */
 enum { MSGLAT_IDLE, MSGLAT_RUNS };
 
-VIEW_INLINE void view_msglat_on_message__send(const struct ev_message__send *ev)
+VIEW_INLINE void view_msglat_comes(const struct ev_head *h, ev_id receiver)
 {
-    bool told = ev->head.tells & EV_TELLS_RUNNING, runs = ev->head.tells & EV_RUNS;
-    struct row_msglat_totals *totals = msglat_totals_row(&ev->head);
-    struct state_msglat_receivers *r = runs ? 0 : msglat_receivers_upsert(&ev->head, ev->receiver);
+    bool told = h->tells & EV_TELLS_RUNNING, runs = h->tells & EV_RUNS;
+    struct row_msglat_totals *totals = msglat_totals_row(h);
+    struct state_msglat_receivers *r = runs ? 0 : msglat_receivers_upsert(h, receiver);
     __u64 state = r ? r->state : MSGLAT_IDLE;
 
     runs |= !told && state == MSGLAT_RUNS;
@@ -27,8 +28,18 @@ VIEW_INLINE void view_msglat_on_message__send(const struct ev_message__send *ev)
     if (runs || !r)
         return;
     if (state <= MSGLAT_RUNS)
-        VIEW_REPLACE(&r->state, state, view_ns(&ev->head));
+        VIEW_REPLACE(&r->state, state, view_ns(h));
     VIEW_ADD(r, waiting, 1);
+}
+
+VIEW_INLINE void view_msglat_on_message__send(const struct ev_message__send *ev)
+{
+    view_msglat_comes(&ev->head, ev->receiver);
+}
+
+VIEW_INLINE void view_msglat_on_message__arrive(const struct ev_message__arrive *ev)
+{
+    view_msglat_comes(&ev->head, ev->receiver);
 }
 
 VIEW_INLINE void view_msglat_on_process__scheduled(const struct ev_process__scheduled *ev)

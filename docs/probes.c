@@ -7,7 +7,7 @@
 #include "../tools/target/elf_file.h"
 
 /* Rows in the order of the file; each ARG belongs to the probe before it, of the same name. */
-enum kind { ROW_FAMILY, ROW_PROBE, ROW_ARG, ROW_OP };
+enum kind { ROW_FAMILY, ROW_PROBE, ROW_ARG, ROW_OP, ROW_ORIGIN };
 
 struct row {
 	enum kind kind;
@@ -23,6 +23,7 @@ static const struct row rows[] = {
 #define ARG(probe, index, arg, ctype, meaning) { .kind = ROW_ARG, .name = #arg, .type = #ctype, .unit = #meaning, .number = index },
 #define EFILE_OP(code, op, s1, s2, i1, i2, i3, i4) \
 	{ .kind = ROW_OP, .name = #op, .number = code, .text = s1, .type = s2, .more = { i1, i2, i3, i4 } },
+#define MESSAGE_ORIGIN(code, origin, from) { .kind = ROW_ORIGIN, .number = code, .text = from },
 #include "../vm/probes.def"
 };
 enum { NROWS = sizeof rows / sizeof *rows };
@@ -89,6 +90,13 @@ static void print_op(const struct row *r, int first)
 	       r->more[2], r->more[3]);
 }
 
+static void print_origin(const struct row *r, int first)
+{
+	if (first)
+		printf("\n## Origins of messages\nWhat `origin` of `message__arrive` says.\n\n| origin | from |\n|---|---|\n");
+	printf("| %d | %s |\n", r->number, r->text);
+}
+
 int main(int argc, char **argv)
 {
 	struct elf_file *vm;
@@ -111,6 +119,7 @@ int main(int argc, char **argv)
 			printf("| arg%d | %s | %s | %s |\n", r->number, r->name, c_type(r->type), explain(r->unit));
 			break;
 		case ROW_OP: print_op(r, rows[i - 1].kind != ROW_OP); break;
+		case ROW_ORIGIN: print_origin(r, rows[i - 1].kind != ROW_ORIGIN); break;
 		}
 	}
 	elf_file_free(vm);

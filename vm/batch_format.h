@@ -17,8 +17,8 @@
  *   pid, caller, port, name
  *                     bits 63..60 enum batch_identity; a pid: number in bits 27..0, serial in bits 59..28; a port:
  *                     its number; a name: an atom's index; a pid or port of another node: number in bits 27..0, the
- *                     index of the node's name in bits 59..28. 0: nobody. The receiver of message__send is
- *                     BATCH_RUNNING in place of BATCH_PID when it runs just then
+ *                     index of the node's name in bits 59..28. 0: nobody. The receiver of message__send and
+ *                     of message__arrive is BATCH_RUNNING in place of BATCH_PID when it runs just then
  *   node              an atom's index + 1; 0: none
  *   mfa               module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0. 0: unknown
  *   term              as exit reasons are counted: bits 63..56 enum batch_shape of the term, or of the first element of
@@ -38,7 +38,7 @@
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H
 
-#define BATCH_MAGIC 0x36425645u /* "EVB6": the form described here */
+#define BATCH_MAGIC 0x37425645u /* "EVB7": the form described here */
 
 enum {
 	BATCH_PAGE_BYTES = 16384,

@@ -26,9 +26,9 @@ static inline void stock_counts_answered(const char *json, long n)
     long to_running = support_number(json, row, "to_running");
 
     ck_assert_int_ge(messages, 2 * n);
-    /* seldom another is seen, always sent to a process that runs */
-    ck_assert_int_le(messages, 2 * n + (to_running < 5 ? to_running : 5));
-    ck_assert_int_le(wakeups, 2 * n);
+    /* a few others are seen, such as those of the system to who handles signals of processes on dirty schedulers */
+    ck_assert_int_le(messages, 2 * n + 5);
+    ck_assert_int_le(wakeups, 2 * n + 5);
     ck_assert_int_le(wakeups + to_running, messages);
     ck_assert_int_ge(wakeups + to_running, n);
 }

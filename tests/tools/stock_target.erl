@@ -57,6 +57,37 @@ do([ring]) ->
 %% 23 collections that are asked for, of one process.
 do([collections]) ->
 	down(spawn_monitor(?MODULE, collect, [23]));
+%% 101 datagrams, 53 timers, 31 'EXIT' and 29 signals that are none, and 17 'DOWN'.
+do([origins]) ->
+	Take = fun(Name, N, Flag) ->
+		P = spawn(fun() -> process_flag(trap_exit, Flag), register(Name, self()), receive {go, F} -> F() end, take(N) end),
+		receive after 20 -> P end
+	end,
+	Me = self(),
+	Down = fun(P) -> R = monitor(process, P), receive {'DOWN', R, process, P, _} -> ok end end,
+	Udp = Take(datagrams, 101, false),
+	Udp ! {go, fun() -> {ok, U} = gen_udp:open(0, [binary, {ip, {127, 0, 0, 1}}, {active, true}]), Me ! inet:port(U) end},
+	{ok, Port} = receive X -> X end,
+	{ok, C} = gen_udp:open(0, []),
+	[begin ok = gen_udp:send(C, {127, 0, 0, 1}, Port, <<"x">>), receive after 1 -> ok end end || _ <- lists:seq(1, 101)],
+	Down(Udp),
+	Timed = Take(timed, 53, false),
+	Timed ! {go, fun() -> ok end},
+	[erlang:send_after(N, Timed, x) || N <- lists:seq(1, 53)],
+	Down(Timed),
+	Linked = Take(trapping, 31, true),
+	Linked ! {go, fun() -> ok end},
+	[exit(Linked, I) || I <- lists:seq(1, 20)],
+	[spawn(fun() -> link(Linked), exit(harmless) end) || _ <- lists:seq(1, 11)],
+	Down(Linked),
+	Deaf = Take(deaf, 1, false),
+	Deaf ! {go, fun() -> ok end},
+	[exit(Deaf, normal) || _ <- lists:seq(1, 29)],
+	Deaf ! last,
+	Down(Deaf),
+	Watch = Take(watching, 17, false),
+	Watch ! {go, fun() -> [monitor(process, spawn(?MODULE, child, [])) || _ <- lists:seq(1, 17)] end},
+	Down(Watch);
 %% 211 requests and 211 replies, which go to aliases.
 do([calls]) ->
 	P = spawn(?MODULE, answer, [211]),
@@ -151,6 +182,9 @@ burn(N) ->
 	down(spawn_monitor(?MODULE, child, [])),
 	self() ! N,
 	receive M -> burn(M + 1) end.
+
+take(0) -> ok;
+take(N) -> receive _ -> take(N - 1) end.
 
 answer(0) -> ok;
 answer(N) -> receive {call, A, I} -> A ! {A, I} end, answer(N - 1).

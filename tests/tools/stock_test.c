@@ -188,6 +188,44 @@ START_TEST(test_stock_gc_tells_collections_of_all_of_a_heap)
 }
 END_TEST
 
+/* Messages that no process sends come from ports, timers, exits and monitors; signals that become none are not counted. */
+START_TEST(test_stock_messages_tells_those_that_no_process_sends)
+{
+    static const struct {
+        const char *owner;
+        long sent, arrived; /* sent: at least */
+    } owners[] = {{"datagrams", 102, 101}, {"timed", 54, 53}, {"trapping", 32, 31}, {"deaf", 2, 0}, {"watching", 18, 17}};
+    char row[64];
+
+    SUPPORT_BPF();
+    const struct support_run *r = run_on(erls[_i], "origins", "", "messages");
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        snprintf(row, sizeof row, "\"owner\":\"%s\"", owners[i].owner);
+        ck_assert_msg(support_number(r->out, row, "sent") >= owners[i].sent, "%s: %s", row, r->out);
+        ck_assert_msg(support_number(r->out, row, "arrived") == owners[i].arrived, "%s: %s", row, r->out);
+    }
+    ck_assert_int_eq(support_number(r->out, "\"origin\":\"timers\"", "count"), 53);
+    ck_assert_int_ge(support_number(r->out, "\"origin\":\"ports\"", "count"), 101);
+    /* and those of who waits for the five */
+    ck_assert_int_eq(support_number(r->out, "\"origin\":\"exits and monitors\"", "count"), 31 + 17 + 5);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+/* They wake who waits for them. */
+START_TEST(test_stock_msglat_tells_who_waits_for_timers_and_ports)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_on(erls[_i], "origins", "", "msglat");
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_msg(support_number(r->out, "\"owner\":\"timed\"", "wakeups") >= 30, "%s", r->out);
+    ck_assert_msg(support_number(r->out, "\"owner\":\"datagrams\"", "wakeups") >= 50, "%s", r->out);
+}
+END_TEST
+
 START_TEST(test_stock_msglat_counts_messages_and_waits)
 {
     SUPPORT_BPF();
@@ -556,6 +594,8 @@ Suite *stock_suite(void)
     tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
     tcase_add_test(live, test_stock_watch_leaves_out_what_it_cannot_tell);
     tcase_add_loop_test(live, test_stock_gc_tells_collections_of_all_of_a_heap, 0, 2);
+    tcase_add_loop_test(live, test_stock_messages_tells_those_that_no_process_sends, 0, 2);
+    tcase_add_loop_test(live, test_stock_msglat_tells_who_waits_for_timers_and_ports, 0, 2);
     tcase_add_loop_test(live, test_stock_exits_knows_what_erpc_returns, 0, 2);
     tcase_add_test(live, test_stock_leaves_out_counters_that_it_cannot_tell);
     tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);

@@ -39,12 +39,12 @@ bool event_arg_known(const union ev_any *ev, const struct event_arg *arg);
 enum batch_event event_find(const char *name);
 
 /* Whether the receiver runs stands in its place. */
-static inline void event_take_running(struct ev_message__send *ev)
+static inline void event_take_running(struct ev_head *head, ev_id *receiver)
 {
-    if (ev_id_kind(ev->receiver) != BATCH_RUNNING)
+    if (ev_id_kind(*receiver) != BATCH_RUNNING)
         return;
-    ev->receiver = (ev->receiver & (~0ull >> 4)) | (ev_id)BATCH_PID << 60;
-    ev->head.tells |= EV_RUNS;
+    *receiver = (*receiver & (~0ull >> 4)) | (ev_id)BATCH_PID << 60;
+    head->tells |= EV_RUNS;
 }
 
 /* The event of a record with its head, made in `room`. */
@@ -59,7 +59,9 @@ static inline const union ev_any *event_of_record(struct batch_record *record, u
     record->head.vm = vm;
     record->head.tells = EV_TELLS_RUNNING;
     if (record->head.event == BATCH_message__send)
-        event_take_running(&record->as_event.message__send);
+        event_take_running(&record->head, &record->as_event.message__send.receiver);
+    else if (record->head.event == BATCH_message__arrive)
+        event_take_running(&record->head, &record->as_event.message__arrive.receiver);
     return record->has_texts ? event_with_texts(record, room) : &record->as_event;
 }
 

@@ -132,17 +132,18 @@ static void drop_running(struct trap_source *s, uint32_t vm)
 /* A page's send says whether the receiver runs; notes do not, but those of schedulers tell. */
 static void follow_running(struct trap_source *s, const struct trap_head *head, uint64_t words[])
 {
-    uint64_t receiver = words[1];
+    uint64_t *receiver = &words[head->header.kind == BATCH_message__send];
 
     switch (head->header.kind) {
     case BATCH_process__scheduled: set_running(s, head->header.vm, words[0], true); return;
     case BATCH_process__unscheduled:
     case BATCH_process__exit: set_running(s, head->header.vm, words[0], false); return;
-    case BATCH_message__send: break;
+    case BATCH_message__send:
+    case BATCH_message__arrive: break;
     default: return;
     }
-    if (head->tells & EV_TELLS_RUNNING ? head->tells & EV_RUNS : is_running(s, head->header.vm, receiver))
-        words[1] = (receiver & (~0ull >> 4)) | (uint64_t)BATCH_RUNNING << 60;
+    if (head->tells & EV_TELLS_RUNNING ? head->tells & EV_RUNS : is_running(s, head->header.vm, *receiver))
+        *receiver = (*receiver & (~0ull >> 4)) | (uint64_t)BATCH_RUNNING << 60;
 }
 
 /* ---- registered names */
@@ -419,7 +420,7 @@ static struct bpf_object *object_of(const struct trap_source *s)
 /* Sends of notes do not say whether their receiver runs: who runs is followed by what schedulers do. */
 static bool follows(const struct wanted *w)
 {
-    return w->events[BATCH_message__send] && w->events[BATCH_process__scheduled];
+    return (w->events[BATCH_message__send] || w->events[BATCH_message__arrive]) && w->events[BATCH_process__scheduled];
 }
 
 static bool is_loaded(const struct wanted *w, const char *program)

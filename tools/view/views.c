@@ -9,6 +9,7 @@
 #include "common/fail.h"
 #include "common/options.h"
 #include "efile_text.h"
+#include "message_text.h"
 #include "user_text.h"
 
 const struct view views[VIEW_COUNT] = {

@@ -165,6 +165,19 @@ static PROBE_COLD void stamp(const Process *to, uint32_t state, struct signal *s
 	s->stamp = SIGNAL_STAMPED;
 }
 
+/* signals_lock of `to` held. */
+static PROBE_COLD void probe_arrived(const Process *to, uint32_t state, const struct signal *s)
+{
+	Term from = s->from;
+
+	if (term_is_local_pid(from))
+		return;
+	probe_message__arrive(to->id, s->timed ? MESSAGE_FROM_TIMER :
+			      term_is_local_port(from) ? MESSAGE_FROM_PORT :
+			      s->connection != 0 || term_is_pid(from) ? MESSAGE_FROM_NODE : MESSAGE_FROM_SYSTEM,
+			      state & PS_RUNNING);
+}
+
 /* Links s in. sent: as probe_sent returned it. Fails: false when `id` is not to's any more (s stays the caller's). */
 static inline __attribute__((always_inline)) bool push_watched(Process *to, Term id, struct signal *s, bool watched,
 							       uint64_t sent)
@@ -184,6 +197,8 @@ static inline __attribute__((always_inline)) bool push_watched(Process *to, Term
 		__atomic_store_n(&to->in_length, to->in_length + 1, __ATOMIC_RELAXED);
 		if (tells)
 			probe_message__queued(to, s->token, words, sent);
+		if (watched && PROBE_ON(message__arrive))
+			probe_arrived(to, state, s);
 		if (watched && s->stamp != SIGNAL_NO_STAMP)
 			stamp(to, state, s, sent);
 		if (watched && unlikely(trace_active))

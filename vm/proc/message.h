@@ -27,6 +27,7 @@ struct signal {
 	bool collects : 1;   /* the task */
 	bool whole : 1;      /* `words` is known to count all of the message: it holds no literals */
 	bool high : 1;       /* has priority; while it is under way: if the receiver gives it one */
+	bool timed : 1;      /* a timer sends the message */
 	bool own : 1;        /* the message stands on the receiver's heap, who sent it: a root (Process.own_messages) */
 	uint8_t priority;    /* of a task */
 	uint8_t stamp;       /* enum signal_stamp_state */

@@ -304,6 +304,13 @@ PROBE_COLD void probe_message__queued(Process *to, Term token, size_t words, uin
 		tell_queued(to, token, words, sent, length);
 }
 
+PROBE_COLD void probe_message__arrive(Term to, enum message_origin origin, bool runs)
+{
+	uint64_t how = how_it_is(runs);
+
+	PROBE_TELL_WITH(message__arrive, batch_begin(), tell_words[0] += how, to, (int64_t)origin);
+}
+
 static PROBE_COLD void tell_receive(Process *p, Term token, size_t words, uint32_t length)
 {
 	struct seq_token_numbers n = seq_token_numbers(token);

@@ -40,6 +40,12 @@ PROBE_COLD uint64_t probe_message__send(Process *from, Term to, size_t words, Te
 /* signals_lock of `to` held; s is about to be queued. sent: what probe_message__send returned, the moment of both; 0:
  * it was not told. */
 PROBE_COLD void probe_message__queued(Process *to, Term token, size_t words, uint64_t sent);
+enum message_origin {
+#define MESSAGE_ORIGIN(number, name, text) MESSAGE_FROM_##name = number,
+#include "probes.def"
+};
+/* runs: as of a send. */
+PROBE_COLD void probe_message__arrive(Term to, enum message_origin origin, bool runs);
 PROBE_COLD void probe_message__receive(Process *p, Term token, size_t words);
 PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t queue_len);
 

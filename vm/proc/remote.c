@@ -4,8 +4,10 @@
 
 #include "heap/copy.h"
 #include "proc/monitor.h"
+#include "proc/probe.h"
 #include "proc/tracee.h"
 #include "term/node.h"
+#include "usdt.h"
 
 struct remote_hooks remote_hooks;
 
@@ -60,6 +62,8 @@ static void tell_down(Process *p, Term name, uint32_t times)
 		s->words = 3;
 		s->from = TERM_NONE;
 		s->token = am_undefined;
+		if (PROBE_ON(message__arrive))
+			probe_message__arrive(p->id, MESSAGE_FROM_EXIT, true);
 		signal_queue_own(p, s);
 	}
 }

@@ -224,6 +224,8 @@ static Term put_tuple(Term *at, size_t arity, const Term *elements)
 
 static void queue_as_message(Process *p, struct signal *s, Term message)
 {
+	if (PROBE_ON(message__arrive))
+		probe_message__arrive(p->id, MESSAGE_FROM_EXIT, true);
 	s->kind = SIG_MESSAGE;
 	s->term = message;
 	s->words = s->fragment != NULL ? s->fragment->used_words : 0;

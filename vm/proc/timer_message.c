@@ -27,6 +27,7 @@ static struct signal *make_message(Term ref, Term message, bool wrap)
 	struct signal *s = signal_new_words(SIG_MESSAGE, words + (wrap ? 4 + REF_WORDS : 0), 0);
 	Term *top = s->fragment->words;
 
+	s->timed = true;
 	s->words = s->fragment->used_words;
 	s->term = copy_term_whole(message, &top, &s->fragment->off_heap);
 	if (wrap) {
