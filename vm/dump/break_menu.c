@@ -118,15 +118,25 @@ static const struct command *ask(void)
 	return command;
 }
 
+static struct termios at_start; /* what the terminal was set to */
+
+/* The terminal shows what is typed and hands it over by lines while the menu asks, whatever the shell's editor has set,
+ * and is the editor's again before any process runs. */
 static void run_stopped(void *arg)
 {
 	const struct command *command;
+	struct termios shell;
+	bool is_terminal = tcgetattr(STDIN_FILENO, &shell) == 0;
 
 	(void)arg;
+	if (is_terminal)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &at_start);
 	command = ask();
 	dump_open_fd(STDOUT_FILENO);
 	command->run();
 	dump_close();
+	if (is_terminal)
+		tcsetattr(STDIN_FILENO, TCSANOW, &shell);
 }
 
 /* Ctrl-C once more. */
@@ -136,24 +146,14 @@ static void leave_at_once(int number)
 	_exit(0);
 }
 
-static struct termios at_start; /* what the terminal was set to */
-
-/* While the menu asks, the terminal shows what is typed and hands it over by lines, whatever the shell's editor has
- * set. */
 static void run_menu(void)
 {
 	struct sigaction again = { .sa_handler = leave_at_once }, before;
-	struct termios shell;
-	bool is_terminal = tcgetattr(STDIN_FILENO, &shell) == 0;
 
 	sigaction(SIGINT, &again, &before);
-	if (is_terminal)
-		tcsetattr(STDIN_FILENO, TCSADRAIN, &at_start);
 	port_hold_stdin(true);
 	sched_stop_world(run_stopped, NULL);
 	sigaction(SIGINT, &before, NULL); /* before the shell answers, after which a Ctrl-C asks for a new menu */
-	if (is_terminal)
-		tcsetattr(STDIN_FILENO, TCSANOW, &shell);
 	port_hold_stdin(false);
 }
 
