@@ -41,6 +41,9 @@ await_in(P, Function) ->
         {_, _} -> erlang:yield(), await_in(P, Function)
     end.
 
+%% In that function it may still wait for a thread that runs it.
+await_running(P) -> process_info(P, status) =:= {status, running} orelse begin erlang:yield(), await_running(P) end.
+
 %% The other end of the FIFO: openers go on.
 let_go(Fifo) ->
     {ok, W} = prim_file:open(Fifo, [read, write]),
@@ -51,6 +54,7 @@ await_told({P, _} = PM) -> receive {P, Told} -> normal = await_down(PM), Told en
 
 asked(Fifo) ->
     {P, _} = PM = opener(Fifo, fun() -> put(key, value), process_flag(trap_exit, true) end),
+    await_running(P),
     P ! one,
     P ! two,
     p(alive, is_process_alive(P)),
