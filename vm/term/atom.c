@@ -56,9 +56,9 @@ static int count_chars(const unsigned char *s, size_t n)
 			      : c >= 0xc2 && c < 0xe0 ? 1
 			      : c >= 0xe0 && c < 0xf0 ? 2
 			      : c >= 0xf0 && c < 0xf5 ? 3
-						      : 9;
+						      : SIZE_MAX;
 
-		if (more > n - i - 1)
+		if (more > n - i - 1) /* SIZE_MAX: no character begins with c */
 			return -1;
 		for (size_t k = 1; k <= more; k++)
 			if ((s[i + k] & 0xc0) != 0x80)
