@@ -73,6 +73,7 @@ VIEW_INLINE void view_dist_on_dist__port_busy(const struct ev_dist__port_busy *e
     wait = dist_waits_upsert(&ev->head, ev->pid);
     if (!wait)
         return;
+    wait->whom = (struct view_whom){ev->pid, ev->head.where};
     wait->begun_ns = now;
     wait->node = view_keep_name(&ev->head, &name);
 }

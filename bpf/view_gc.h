@@ -9,8 +9,10 @@ VIEW_INLINE void view_gc_begin(const struct ev_head *h, ev_id pid)
 {
     struct state_gc_pauses *pause = gc_pauses_upsert(h, pid);
 
-    if (pause)
-        pause->begun_ns = view_ns(h);
+    if (!pause)
+        return;
+    pause->whom = (struct view_whom){pid, h->where};
+    pause->begun_ns = view_ns(h);
 }
 
 VIEW_INLINE void view_gc_end(const struct ev_head *h, ev_id pid, __u32 kind, __u64 reclaimed)

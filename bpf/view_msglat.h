@@ -27,6 +27,8 @@ VIEW_INLINE void view_msglat_comes(const struct ev_head *h, ev_id receiver)
         VIEW_ADD(totals, to_running, 1);
     if (runs || !r)
         return;
+    r->whom.id = receiver;
+    r->whom.where = h->where;
     if (state <= MSGLAT_RUNS)
         VIEW_REPLACE(&r->state, state, view_ns(h));
     VIEW_ADD(r, waiting, 1);

@@ -7,8 +7,11 @@ VIEW_INLINE void view_nifs_on_nif__entry(const struct ev_nif__entry *ev)
 {
     struct state_nifs_calls *call = nifs_calls_upsert(&ev->head, ev->pid);
 
-    if (call)
-        call->begun_ns = view_ns(&ev->head);
+    if (!call)
+        return;
+    call->mfa = ev->mfa;
+    call->whom = (struct view_whom){ev->pid, ev->head.where};
+    call->begun_ns = view_ns(&ev->head);
 }
 
 VIEW_INLINE void view_nifs_on_nif__return(const struct ev_nif__return *ev)

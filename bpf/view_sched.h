@@ -8,7 +8,7 @@ VIEW_INLINE void view_sched_on_process__scheduled(const struct ev_process__sched
     struct state_sched_slices *slice = sched_slices_upsert(&ev->head, ev->pid);
 
     if (slice)
-        *slice = (struct state_sched_slices){view_ns(&ev->head), 0};
+        *slice = (struct state_sched_slices){view_ns(&ev->head), 0, {ev->pid, ev->head.where}};
 }
 
 VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__unscheduled *ev)

@@ -23,7 +23,7 @@ static const struct row rows[] = {
 #define ATTR(view, event, key, kind, texts, head, width) { ROW_ATTR, #key, #texts, head, #kind, #kind },
 #define SLOWEST(view, event, json, title, by, most, shown) { ROW_SLOWEST, json, title, NULL, NULL, NULL },
 #define SLOW(view, event, key, kind, of, head, width) { ROW_ATTR, #key, NULL, head, #kind, #kind },
-#define OPEN(view, state, json, title, probe, since, whose, of, about, what) { ROW_OPEN, json, title, #probe, #whose, NULL },
+#define OPEN(view, state, json, title, probe, ends, since, whose, of, about, what) { ROW_OPEN, json, title, #probe, #whose, NULL },
 #define FILTER(view, filter, unit, text) { ROW_FILTER, #filter, text, NULL, NULL, #unit },
 #include "../bpf/views.def"
 };

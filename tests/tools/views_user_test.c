@@ -47,6 +47,12 @@ static bool whose(void *ctx, uint32_t vm, const struct view_whom *whom, struct w
     return views_user_whose(counting, vm, whom, out);
 }
 
+static bool find_kept(void *ctx, uint32_t vm, uint64_t kept_by, struct wire_name *out)
+{
+    (void)ctx;
+    return views_user_kept(counting, vm, kept_by, out);
+}
+
 static void told(void *ctx, const struct wire_header *record, size_t size)
 {
     result_record(ctx, record, size);
@@ -71,7 +77,8 @@ static void begin(bool events)
                                     .shown = kept,
                                     .open = open_states,
                                     .shares = &shares,
-                                    .owner = whose};
+                                    .owner = whose,
+                                    .kept = find_kept};
     ck_assert_int_eq(views_user_new(&settings, told, &source, &counting), 0);
 }
 
@@ -264,6 +271,59 @@ static const char *ports_result(uint64_t now_ns)
     ck_assert_int_eq(sink_flush(&sink), 0);
     return printed;
 }
+
+/* Of each question: what begins there, whose it is and what it is about, and the time that results share. */
+START_TEST(test_views_user_results_tell_what_is_under_way)
+{
+    static const bool on[VIEW_COUNT] = {[VIEW_gc] = true, [VIEW_sched] = true, [VIEW_nifs] = true, [VIEW_dist] = true,
+                                        [VIEW_msglat] = true};
+    static const struct {
+        const char *table, *about;
+    } rows[] = {{"\"gc_open\"", "}"},
+               {"\"sched_open\"", "}"},
+               {"\"msglat_open\"", "}"},
+               {"\"nifs_open\"", ",\"what\":\"5:7:3\"}"},
+               {"\"dist_open\"", ",\"what\":\"21:0:0\"}"}};
+    struct view_settings settings = {.by = VIEW_BY_OWNER};
+    const ev_id pid = ev_id_of_pid(4, 0);
+    char line[256];
+
+    for (int i = 0; i < VIEW_COUNT; i++)
+        settings.on[i] = on[i];
+    begin(false);
+    views_user_free(counting);
+    ck_assert_int_eq(views_user_new(&settings, told, &source, &counting), 0);
+    spawn(4, 10);
+    views_user_tell(counting, &(union ev_any){.gc_minor__start = {.head = head(BATCH_gc_minor__start, 1000), .pid = pid}});
+    views_user_tell(counting, &(union ev_any){.message__send = {.head = head(BATCH_message__send, 1000), .receiver = pid}});
+    views_user_tell(counting, &(union ev_any){.nif__entry = {head(BATCH_nif__entry, 1000), pid, ev_mfa_of_atoms(5, 7, 3)}});
+    views_user_tell(counting, &(union ev_any){.dist__port_busy = {.head = head(BATCH_dist__port_busy, 1000), .remote_node = 22, .pid = pid}});
+    source.now_ns = 11000;
+    ck_assert_int_eq(result_gather(&source, on, all, 1), 0);
+    result_forget(&reader);
+    views_user_tell(counting, &(union ev_any){.process__scheduled = {head(BATCH_process__scheduled, 12000), pid, 0}});
+    views_user_tell(counting, &(union ev_any){.message__send = {.head = head(BATCH_message__send, 12000), .receiver = ev_id_of_pid(4, 0)}});
+    source.now_ns = 21000;
+    ck_assert_int_eq(result_gather(&source, on, all, 1), 0);
+    ck_assert_int_eq(result_print(&source, on, &reader), 0);
+    ck_assert_int_eq(sink_flush(&sink), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool ran = i == 1, waits = i != 2; /* who was sent to was scheduled, and runs */
+
+        ck_assert_int_eq(support_number(printed, rows[i].table, "open"), waits);
+        if (!waits)
+            continue;
+        snprintf(line, sizeof line, "%s,\"open\":1,\"oldest_ns\":%d,\"vm\":17,\"owner\":\"5:6:1\"%s", rows[i].table,
+                 ran ? 9000 : 20000, rows[i].about);
+        ck_assert_msg(support_lines(printed, line) == 1, "no %s: %s", line, printed);
+    }
+    ck_assert_int_eq(support_number(printed, "\"type\":\"gc\"", "paused_ns"), 10000);
+    ck_assert_int_eq(support_number(printed, "\"type\":\"nifs\"", "took_ns"), 10000);
+    ck_assert_int_eq(support_number(printed, "\"type\":\"sched\"", "ran_ns"), 9000);
+    ck_assert_int_eq(support_lines(printed, "\"dist_busy_open\",\"open\":1,\"oldest_ns\":20000,\"vm\":17,\"what\":\"21:0:0\"}"), 1);
+    end();
+}
+END_TEST
 
 static void busy(uint32_t port, uint64_t ns)
 {
@@ -533,6 +593,7 @@ Suite *views_user_suite(void)
     tcase_add_test(all, test_views_user_follows_operations_and_keeps_the_slowest);
     tcase_add_test(all, test_views_user_results_hold_what_was_read_early);
     tcase_add_test(all, test_views_user_results_share_the_time_of_what_is_under_way);
+    tcase_add_test(all, test_views_user_results_tell_what_is_under_way);
     tcase_add_test(all, test_views_user_results_settle_what_ends_while_they_are_read);
     tcase_add_test(all, test_views_user_results_forget_what_never_ends);
     tcase_add_test(all, test_views_user_tells_abnormal_exits_apart);

@@ -130,6 +130,11 @@ static bool owner_of(void *ctx, uint32_t vm, const struct view_whom *whom, struc
     return feed_whose(((struct state *)ctx)->feed, vm, whom, out);
 }
 
+static bool kept_of(void *ctx, uint32_t vm, uint64_t kept, struct wire_name *out)
+{
+    return feed_kept(((struct state *)ctx)->feed, vm, kept, out);
+}
+
 static struct result_source source_of(struct state *st)
 {
     return (struct result_source){.ctx = st,
@@ -145,7 +150,8 @@ static struct result_source source_of(struct state *st)
                                   .open = open_of,
                                   .now_ns = st->sink.now_ns,
                                   .shares = &st->shares,
-                                  .owner = owner_of};
+                                  .owner = owner_of,
+                                  .kept = kept_of};
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)

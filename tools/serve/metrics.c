@@ -562,7 +562,8 @@ static void print_open(const struct metrics *m, struct openmetrics *om, enum vie
         const struct open *is = &vm->open[id];
         char labels[OPENMETRICS_LABELS_BYTES] = "";
 
-        if (!vm->is.watched || vm->ended_ns || (oldest ? !is->count : !is->count && vm->is.untold.events[open->event]))
+        if (!vm->is.watched || vm->ended_ns || (!is->count && (oldest || vm->is.untold.events[open->event] ||
+                                                            vm->is.untold.events[open->ends])))
             continue;
         label_vm(labels, vm);
         if (oldest && *is->owner)

@@ -423,6 +423,16 @@ static bool name_owner(void *ctx, uint32_t vm, const struct view_whom *whom, str
     return names_owner(session_names(e->session), vm, whom->where & VIEW_WHERE_ADDRESS, whom->id, out);
 }
 
+static bool find_kept(void *ctx, uint32_t vm, uint64_t kept, struct wire_name *out)
+{
+    struct engine *e = ctx;
+    const struct wire_name_key key = {.vm = vm, .hash = kept};
+
+    if (e->feed && feed_has(e->feed, vm))
+        return feed_kept(e->feed, vm, kept, out);
+    return session_loaded(e->session) && !bpf_map_lookup_elem(session_map(e->session, "view_names"), &key, out);
+}
+
 /* What is read is of now, but when a result was cut. */
 static struct result_source source_of(struct engine *e, struct session *s)
 {
@@ -441,7 +451,8 @@ static struct result_source source_of(struct engine *e, struct session *s)
                                   .now_ns = session_now_ns(s),
                                   .shares = &e->shares,
                                   .by_vm = e->one_vm || e->settings.by_vm,
-                                  .owner = name_owner};
+                                  .owner = name_owner,
+                                  .kept = find_kept};
 }
 
 static void on_cut(void *ctx, struct session *s)

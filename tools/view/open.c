@@ -19,6 +19,7 @@ struct open_share {
 
 /* While states are seen. */
 struct seen {
+    const struct result_source *source;
     const struct view_open *open;
     uint64_t now_ns;
     struct open_list *out;
@@ -37,6 +38,13 @@ static uint64_t word_at(const void *state, size_t at)
 }
 
 /* ---- reading */
+
+bool open_unknown(const struct result_source *s, const struct view_open *open, uint32_t vm)
+{
+    const struct wanted *untold = s->untold ? s->untold(s->ctx, vm) : NULL;
+
+    return untold && (untold->events[open->event] || untold->events[open->ends]);
+}
 
 /* Its place in the lists; SIZE_MAX: out of memory. */
 static size_t know_vm(struct seen *s, uint32_t vm)
@@ -66,17 +74,18 @@ static int see_state(void *ctx, const struct open_state *state)
 {
     struct seen *s = ctx;
     uint64_t since = word_at(state->at, s->open->since_at), age;
+    uint64_t seen_ns = state->seen_ns > s->now_ns ? state->seen_ns : s->now_ns;
     struct open_vm *vm;
     size_t i;
 
-    if (since <= NOT_OPEN || since > s->now_ns)
+    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm))
         return 0;
     i = know_vm(s, state->vm);
     if (i == SIZE_MAX)
         return -ENOMEM;
-    age = s->now_ns - since;
+    age = seen_ns - since;
     vm = &s->out->vms[i];
-    vm->sum_ns += age;
+    vm->sum_ns += since < s->now_ns ? s->now_ns - since : 0; /* what began behind the result is no share of it */
     if (!vm->count++ || age > vm->oldest_ns) {
         vm->oldest_ns = age;
         s->oldest[i].key = state->key;
@@ -108,7 +117,7 @@ static const char *name_owner(const struct result_source *s, const struct view_o
     struct wire_name name;
 
     switch (open->whose) {
-    case VIEW_WHOSE_ASKER:
+    case VIEW_WHOSE_WHOM:
         memcpy(&whom, at, sizeof whom);
         return name_process(s, vm, &whom);
     case VIEW_WHOSE_NAME:
@@ -127,6 +136,22 @@ static const char *name_port(const struct result_source *s, const struct view_op
     return s->name(s->ctx, vm, name.form == WIRE_PORT_NAME ? &name : &number);
 }
 
+static const char *name_kept(const struct result_source *s, uint32_t vm, uint64_t kept)
+{
+    struct wire_name name;
+
+    return s->kept && s->kept(s->ctx, vm, kept, &name) ? name_text(s, vm, &name) : "";
+}
+
+/* One that was to be read when it was told cannot be read any more. */
+static const char *name_mfa(const struct result_source *s, uint32_t vm, ev_mfa mfa)
+{
+    struct wire_name name = {.form = WIRE_MFA,
+                             .words = {ev_mfa_module(mfa), ev_mfa_function(mfa), ev_mfa_arity(mfa)}};
+
+    return mfa && !(mfa & EV_LATER_MFA) ? s->name(s->ctx, vm, &name) : "";
+}
+
 static const char *make_about(const struct result_source *s, const struct view_open *open, uint32_t vm,
                               const struct oldest *oldest, char *buf, size_t size)
 {
@@ -143,6 +168,9 @@ static const char *name_about(const struct result_source *s, const struct view_o
 {
     switch (open->about) {
     case VIEW_ABOUT_PORT: return name_port(s, open, vm, oldest);
+    case VIEW_ABOUT_KEPT: return name_kept(s, vm, word_at(oldest->state, open->about_at));
+    case VIEW_ABOUT_KEY: return name_kept(s, vm, oldest->key);
+    case VIEW_ABOUT_MFA: return name_mfa(s, vm, word_at(oldest->state, open->about_at));
     case VIEW_ABOUT_MADE: return make_about(s, open, vm, oldest, buf, size);
     default: return "";
     }
@@ -165,7 +193,7 @@ static int name_oldest(const struct result_source *source, const struct seen *s)
 
 static int read_list(const struct result_source *source, enum view_open_id id, struct open_list *out)
 {
-    struct seen seen = {view_open(id), source->now_ns, out, NULL};
+    struct seen seen = {source, view_open(id), source->now_ns, out, NULL};
     int err = source->open(source->ctx, seen.open->state, &(struct open_taker){see_state, &seen});
 
     if (!err)

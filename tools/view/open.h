@@ -16,6 +16,7 @@ struct open_state {
     uint32_t vm;
     uint64_t key;   /* the process, or the key of a KEY; 0: not known */
     const void *at; /* struct state_<view>_<state>; good during the call */
+    uint64_t seen_ns; /* when it was; 0: when the result ends */
 };
 
 /* Who is told each state. Fails: -ENOMEM, which ends it. */
@@ -27,7 +28,7 @@ struct open_taker {
 /* Of a VM. */
 struct open_vm {
     uint32_t vm;
-    uint64_t count, sum_ns; /* sum_ns: of their ages */
+    uint64_t count, sum_ns; /* sum_ns: of their ages when the result ends */
     uint64_t oldest_ns;     /* the age of the oldest */
     char *owner, *what;     /* of it, untrusted; empty: not known */
 };
@@ -38,6 +39,8 @@ struct open_list {
 
 /* Reads what is under way of the views that are on. Fails: -errno; the lists are to be freed in any case. */
 int open_read(const struct result_source *source, const bool on[VIEW_COUNT], struct open_list out[VIEW_NOPENS]);
+/* Whether the VM, or some VM (0), does not tell when such spans begin, or when they end: nothing is known of them. */
+bool open_unknown(const struct result_source *source, const struct view_open *open, uint32_t vm);
 /* Fails: -ENOMEM; *out as it was. */
 int open_copy(const struct open_list *from, struct open_list *out);
 void open_free(struct open_list *list);

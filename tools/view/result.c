@@ -416,7 +416,7 @@ static struct sink_value text_or_none(const char *text)
 static void print_open(const struct result_source *s, const struct view_open *open, const struct open_list *list)
 {
     const struct open_vm *oldest = open_oldest(list);
-    bool unknown = !oldest && s->untold && s->untold(s->ctx, 0)->events[open->event];
+    bool unknown = !oldest && open_unknown(s, open, 0);
     struct sink_value none[] = {unknown ? SINK_NONE : SINK_N(0), SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE};
 
     sink_row(s->sink, &open->sink, oldest ? (struct sink_value[]){SINK_N(open_count(list)), SINK_N(oldest->oldest_ns),

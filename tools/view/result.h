@@ -56,6 +56,8 @@ struct result_source {
     bool by_vm; /* TOTAL tables have rows of VMs */
     /* Who the process is by now. False: there is no more than its number. NULL: of none there is. */
     bool (*owner)(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out);
+    /* A name that view_keep_name kept. False: it is not there. NULL: none is. */
+    bool (*kept)(void *ctx, uint32_t vm, uint64_t kept, struct wire_name *out);
 };
 
 /* Adds the members of a row to those of another. */

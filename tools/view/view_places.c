@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/wire_user.h"
 
 #include "../../bpf/views.h"
@@ -90,6 +91,7 @@ void view_places_drop(struct bpf_map *at, struct bpf_map *more, const struct vm_
 
 struct telling {
     const struct open_taker *taker;
+    uint64_t now_ns;
     int err;
 };
 
@@ -102,8 +104,9 @@ static void tell(struct telling *t, const struct open_state *state)
 static void tell_key(void *ctx, const void *at, const void *value)
 {
     const struct whose *key = at;
+    struct telling *t = ctx;
 
-    tell(ctx, &(struct open_state){(uint32_t)key->vm, key->id, value});
+    tell(t, &(struct open_state){(uint32_t)key->vm, key->id, value, t->now_ns});
 }
 
 /* Each is copied, and told if it was the same process's before and after that. */
@@ -112,19 +115,21 @@ static void tell_places(const struct places *p, void *copy, struct telling *t)
     for (uint32_t i = 0; i < p->n; i++) {
         const uint64_t *place = owner_at(p, i);
         uint64_t owner = __atomic_load_n(place, __ATOMIC_ACQUIRE) & ~(uint64_t)VIEW_PLACE_MORE;
+        uint32_t vm;
 
         if (!owner)
             continue;
         memcpy(copy, place + 1, p->each - sizeof *place);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        vm = (uint32_t)((uint64_t *)copy)[p->each / sizeof *place - 2];
         if ((__atomic_load_n(place, __ATOMIC_RELAXED) & ~(uint64_t)VIEW_PLACE_MORE) == owner)
-            tell(t, &(struct open_state){(uint32_t)((uint64_t *)copy)[p->each / sizeof *place - 2], 0, copy});
+            tell(t, &(struct open_state){vm, 0, copy, t->now_ns});
     }
 }
 
 int view_places_each(struct bpf_map *at, struct bpf_map *more, const struct open_taker *taker)
 {
-    struct telling telling = {taker, 0};
+    struct telling telling = {taker, clock_ns(CLOCK_MONOTONIC), 0};
     struct places places;
     void *copy = NULL;
 

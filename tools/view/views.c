@@ -56,18 +56,22 @@ static const struct sink_column open_columns[] = {{"open", "OPEN", SINK_COUNT, 7
                                                   {"what", "WHAT", SINK_TEXT, -1}};
 
 #define MEMBER_AT(view, state, member) offsetof(struct state_##view##_##state, member)
-#define WHOSE_ASKER MEMBER_AT
+#define WHOSE_WHOM MEMBER_AT
 #define WHOSE_NAME MEMBER_AT
 #define WHOSE_NONE(view, state, member) 0
 #define ABOUT_PORT(view, state, what) MEMBER_AT(view, state, what), NULL
+#define ABOUT_KEPT ABOUT_PORT
+#define ABOUT_MFA ABOUT_PORT
+#define ABOUT_KEY ABOUT_NONE
 #define ABOUT_MADE(view, state, what) MEMBER_AT(view, state, told), what
 #define ABOUT_NONE(view, state, what) 0, NULL
 
 static const struct view_open opens[VIEW_NOPENS] = {
-#define OPEN(view, state, json, title, probe, since, whose, of, about, what)                                           \
+#define OPEN(view, state, json, title, probe, ends, since, whose, of, about, what)                                     \
     {VIEW_##view,                                                                                                      \
      VIEW_STATE_##view##_##state,                                                                                      \
      BATCH_##probe,                                                                                                    \
+     BATCH_##ends,                                                                                                     \
      MEMBER_AT(view, state, since),                                                                                    \
      VIEW_WHOSE_##whose,                                                                                               \
      WHOSE_##whose(view, state, of),                                                                                   \

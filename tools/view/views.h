@@ -83,18 +83,20 @@ struct view_state {
 extern const struct view_state view_states[VIEW_NSTATES];
 
 enum view_open_id {
-#define OPEN(view, state, json, title, probe, since, whose, of, about, what) VIEW_OPEN_##view##_##state,
+#define OPEN(view, state, json, title, probe, ends, since, whose, of, about, what) VIEW_OPEN_##view##_##state,
 #include "../../bpf/views.def"
     VIEW_NOPENS
 };
-enum view_whose { VIEW_WHOSE_NONE, VIEW_WHOSE_ASKER, VIEW_WHOSE_NAME };
-enum view_about { VIEW_ABOUT_NONE, VIEW_ABOUT_PORT, VIEW_ABOUT_MADE };
+enum view_whose { VIEW_WHOSE_NONE, VIEW_WHOSE_WHOM, VIEW_WHOSE_NAME };
+enum view_about {
+    VIEW_ABOUT_NONE, VIEW_ABOUT_PORT, VIEW_ABOUT_KEPT, VIEW_ABOUT_KEY, VIEW_ABOUT_MFA, VIEW_ABOUT_MADE
+};
 
 /* Spans under way: as of OPEN. Offsets in the state. */
 struct view_open {
     enum view_id view;
     enum view_state_id state;
-    enum batch_event event; /* begins them */
+    enum batch_event event, ends; /* begins them, ends them */
     size_t since_at;
     enum view_whose whose;
     size_t whose_at;

@@ -126,12 +126,24 @@ static int tell_state(void *ctx, const struct view_store_row *row)
 {
     const struct open_taker *taker = ctx;
 
-    return taker->take(taker->ctx, &(struct open_state){(uint32_t)row->vm, row->key, row->words});
+    return taker->take(taker->ctx, &(struct open_state){(uint32_t)row->vm, row->key, row->words, 0});
 }
 
 int views_user_open(struct views_user *v, enum view_state_id state, const struct open_taker *taker)
 {
     return view_store_each(&v->states[state], tell_state, (void *)taker);
+}
+
+bool views_user_kept(struct views_user *v, uint32_t vm, uint64_t kept, struct wire_name *out)
+{
+    struct name_text name;
+    bool found;
+
+    view_user = v;
+    found = !view_kept_name(&(struct ev_head){.vm = vm}, kept, &name);
+    if (found)
+        name_copy(out, &name);
+    return found;
 }
 
 bool views_user_whose(struct views_user *v, uint32_t vm, const struct view_whom *whom, struct wire_name *out)

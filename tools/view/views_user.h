@@ -37,6 +37,7 @@ int views_user_take(struct views_user *views, const struct view_table *table, st
 int views_user_slowest(struct views_user *views, enum view_slowest_id id, struct result_kept *out);
 /* As of struct result_source. */
 int views_user_open(struct views_user *views, enum view_state_id state, const struct open_taker *taker);
+bool views_user_kept(struct views_user *views, uint32_t vm, uint64_t kept, struct wire_name *out);
 bool views_user_whose(struct views_user *views, uint32_t vm, const struct view_whom *whom, struct wire_name *out);
 /* Events of a VM are missing before the next: what lasts between two events goes. */
 void views_user_gap(struct views_user *views, uint32_t vm);
