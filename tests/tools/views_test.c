@@ -233,6 +233,35 @@ START_TEST(test_views_watch_counts_what_a_vm_did)
 }
 END_TEST
 
+/* A port gets busy and stays so: each result has it, and of its time what lies in the result. */
+START_TEST(test_views_tell_what_is_under_way_in_each_result)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -e -s 60 'port__command=1|<0.7.0>|#Port<0.66>|cat|command' 'port__busy=1|#Port<0.66>' > /dev/null & p=$!; runs $p emitter\n"
+        "$ERLSNOOP ports --json -p $p .5 4; s=$?; kill $p; exit $s");
+    long long busy = 0, oldest = 0;
+    const char *at = r->out;
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->out, "\"ports_open\""), 4);
+    while ((at = strstr(at, "\"type\":\"ports\""))) {
+        const char *open = strstr(at, "\"ports_open\"");
+
+        ck_assert_ptr_nonnull(open);
+        if (support_number(open, "", "open") == 1) { /* its age is of a moment later than what results have of it */
+            ck_assert_int_gt(support_number(at, "", "busy_ns"), 0);
+            busy += support_number(at, "", "busy_ns");
+            oldest = support_number(open, "", "oldest_ns");
+            ck_assert_msg(busy <= oldest, "%lld of %lld: %s", busy, oldest, r->out);
+        }
+        at = open;
+    }
+    ck_assert_msg(oldest > 0, "%s", r->out);
+    ck_assert_int_ge(support_lines(r->out, "\"owner\":\"<0.7.0>\",\"what\":\"#Port<0.66> cat\""), 1);
+}
+END_TEST
+
 /* The kernel numbers the second emitter as the first: what was kept of the first is not there for it. */
 START_TEST(test_views_forget_a_vm_that_ended)
 {
@@ -377,6 +406,7 @@ Suite *views_suite(void)
     tcase_add_test(live, test_views_know_names_that_another_watcher_was_told);
     tcase_add_loop_test(live, test_views_watch_counts_what_a_vm_did, 0, 2);
     tcase_add_loop_test(live, test_views_events_tell_owner_and_reason, 0, 2);
+    tcase_add_test(live, test_views_tell_what_is_under_way_in_each_result);
     tcase_add_test(live, test_views_forget_a_vm_that_ended);
     tcase_add_loop_test(live, test_views_count_what_a_vm_does, 0, 2 * NWORKS);
     suite_add_tcase(suite, live);
