@@ -77,7 +77,7 @@ static const struct view_open opens[VIEW_NOPENS] = {
      WHOSE_##whose(view, state, of),                                                                                   \
      VIEW_ABOUT_##about,                                                                                               \
      ABOUT_##about(view, state, what),                                                                                 \
-     {json, title, open_columns, sizeof open_columns / sizeof *open_columns}},
+     {json, title ", begun while watching", open_columns, sizeof open_columns / sizeof *open_columns}},
 #include "../../bpf/views.def"
 };
 
