@@ -125,6 +125,11 @@ static int open_of(void *ctx, enum view_state_id state, const struct open_taker 
     return feed_open(((struct state *)ctx)->feed, state, taker);
 }
 
+static bool vm_ended(void *ctx, uint32_t vm)
+{
+    return feed_ended(((struct state *)ctx)->feed, vm);
+}
+
 static bool owner_of(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out)
 {
     return feed_whose(((struct state *)ctx)->feed, vm, whom, out);
@@ -148,6 +153,7 @@ static struct result_source source_of(struct state *st)
                                   .shown = st->slowest,
                                   .untold = untold,
                                   .open = open_of,
+                                  .ended = vm_ended,
                                   .now_ns = st->sink.now_ns,
                                   .shares = &st->shares,
                                   .owner = owner_of,

@@ -411,6 +411,13 @@ static int tell_open(void *ctx, enum view_state_id id, const struct open_taker *
     return !err && e->feed ? feed_open(e->feed, id, taker) : err;
 }
 
+static bool vm_ended(void *ctx, uint32_t vm)
+{
+    const struct engine *e = ctx;
+
+    return (e->one_vm && session_vm_ended(e->session)) || !target_lives((int)vm);
+}
+
 /* Of a VM that tells by hooks, its memory says it; of others with notes there is no more than numbers. */
 static bool name_owner(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out)
 {
@@ -448,6 +455,7 @@ static struct result_source source_of(struct engine *e, struct session *s)
                                   .shown = e->settings.slowest,
                                   .untold = untold,
                                   .open = tell_open,
+                                  .ended = vm_ended,
                                   .now_ns = session_now_ns(s),
                                   .shares = &e->shares,
                                   .by_vm = e->one_vm || e->settings.by_vm,

@@ -226,6 +226,13 @@ int feed_open(void *feed, enum view_state_id state, const struct open_taker *tak
     return views_user_open(((struct feed *)feed)->views, state, taker);
 }
 
+bool feed_ended(void *feed, uint32_t vm)
+{
+    const struct feed_vm *known = find_vm(feed, vm);
+
+    return known && known->ended_ns;
+}
+
 bool feed_kept(void *feed, uint32_t vm, uint64_t kept, struct wire_name *out)
 {
     return views_user_kept(((struct feed *)feed)->views, vm, kept, out);

@@ -62,6 +62,7 @@ bool feed_has(const struct feed *feed, uint32_t vm);
 int feed_counted(void *feed, const struct view_table *table, struct result_taken *out);
 int feed_slowest(void *feed, enum view_slowest_id id, struct result_kept *out);
 int feed_open(void *feed, enum view_state_id state, const struct open_taker *taker);
+bool feed_ended(void *feed, uint32_t vm);
 bool feed_kept(void *feed, uint32_t vm, uint64_t kept, struct wire_name *out);
 bool feed_whose(void *feed, uint32_t vm, const struct view_whom *whom, struct wire_name *out);
 const char *feed_name(void *feed, uint32_t vm, const struct wire_name *name);

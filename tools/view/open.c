@@ -78,7 +78,8 @@ static int see_state(void *ctx, const struct open_state *state)
     struct open_vm *vm;
     size_t i;
 
-    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm))
+    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm) ||
+        (s->source->ended && s->source->ended(s->source->ctx, state->vm)))
         return 0;
     i = know_vm(s, state->vm);
     if (i == SIZE_MAX)

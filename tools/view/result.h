@@ -51,6 +51,8 @@ struct result_source {
     const struct wanted *(*untold)(void *ctx, uint32_t vm);
     /* What is under way: tells the taker each state, and returns what that does. NULL: that is not told. */
     int (*open)(void *ctx, enum view_state_id state, const struct open_taker *taker);
+    /* Whether the VM has ended: nothing is under way in it. NULL: none has. */
+    bool (*ended)(void *ctx, uint32_t vm);
     uint64_t now_ns; /* CLOCK_MONOTONIC: when */
     struct open_shares *shares;
     bool by_vm; /* TOTAL tables have rows of VMs */
