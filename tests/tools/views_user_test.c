@@ -376,6 +376,37 @@ START_TEST(test_views_user_results_share_the_time_of_what_is_under_way)
 }
 END_TEST
 
+static bool has_ended(void *ctx, uint32_t vm)
+{
+    (void)ctx;
+    return vm == 17;
+}
+
+/* Nothing is under way in a VM that has ended; what was has its share of the last result, and takes none of others'. */
+START_TEST(test_views_user_results_end_with_their_vm)
+{
+    const char *out;
+
+    begin_ports();
+    busy(7, 1000);
+    busy(8, 6000);
+    ck_assert_int_eq(support_number(ports_result(11000), "\"type\":\"ports\"", "busy_ns"), 15000);
+    not_busy(8, 12000);
+    source.ended = has_ended;
+    out = ports_result(21000);
+    ck_assert_int_eq(support_number(out, "\"type\":\"ports\"", "busy_ns"), 11000);
+    ck_assert_int_eq(support_number(out, "\"ports_open\"", "open"), 0);
+    ck_assert_int_eq(support_lines(out, "\"oldest_ns\""), 0);
+    end();
+    begin_ports();
+    source.ended = has_ended;
+    busy(7, 1000); /* no result had a share of it */
+    ck_assert_int_eq(support_number(ports_result(11000), "\"type\":\"ports\"", "busy_ns"), 0);
+    source.ended = NULL;
+    end();
+}
+END_TEST
+
 /* A span ends while it is read: the result that has its end without its being under way takes what was told of it
  * away. */
 START_TEST(test_views_user_results_settle_what_ends_while_they_are_read)
@@ -594,6 +625,7 @@ Suite *views_user_suite(void)
     tcase_add_test(all, test_views_user_results_hold_what_was_read_early);
     tcase_add_test(all, test_views_user_results_share_the_time_of_what_is_under_way);
     tcase_add_test(all, test_views_user_results_tell_what_is_under_way);
+    tcase_add_test(all, test_views_user_results_end_with_their_vm);
     tcase_add_test(all, test_views_user_results_settle_what_ends_while_they_are_read);
     tcase_add_test(all, test_views_user_results_forget_what_never_ends);
     tcase_add_test(all, test_views_user_tells_abnormal_exits_apart);

@@ -65,7 +65,7 @@ static size_t know_vm(struct seen *s, uint32_t vm)
     if (!oldest)
         return SIZE_MAX;
     oldest[i] = (struct oldest){0, calloc(1, view_states[s->open->state].bytes)};
-    vms[i] = (struct open_vm){.vm = vm};
+    vms[i] = (struct open_vm){.vm = vm, .ended = s->source->ended && s->source->ended(s->source->ctx, vm)};
     list->nvms++;
     return oldest[i].state ? i : SIZE_MAX;
 }
@@ -78,8 +78,7 @@ static int see_state(void *ctx, const struct open_state *state)
     struct open_vm *vm;
     size_t i;
 
-    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm) ||
-        (s->source->ended && s->source->ended(s->source->ctx, state->vm)))
+    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm))
         return 0;
     i = know_vm(s, state->vm);
     if (i == SIZE_MAX)
@@ -87,7 +86,7 @@ static int see_state(void *ctx, const struct open_state *state)
     age = seen_ns - since;
     vm = &s->out->vms[i];
     vm->sum_ns += since < s->now_ns ? s->now_ns - since : 0; /* what began behind the result is no share of it */
-    if (!vm->count++ || age > vm->oldest_ns) {
+    if (!vm->ended && (!vm->count++ || age > vm->oldest_ns)) {
         vm->oldest_ns = age;
         s->oldest[i].key = state->key;
         memcpy(s->oldest[i].state, state->at, view_states[s->open->state].bytes);
@@ -184,8 +183,8 @@ static int name_oldest(const struct result_source *source, const struct seen *s)
     for (size_t i = 0; i < s->out->nvms; i++) {
         struct open_vm *vm = &s->out->vms[i];
 
-        vm->owner = strdup(name_owner(source, s->open, vm->vm, &s->oldest[i]));
-        vm->what = strdup(name_about(source, s->open, vm->vm, &s->oldest[i], buf, sizeof buf));
+        vm->owner = strdup(vm->ended ? "" : name_owner(source, s->open, vm->vm, &s->oldest[i]));
+        vm->what = strdup(vm->ended ? "" : name_about(source, s->open, vm->vm, &s->oldest[i], buf, sizeof buf));
         if (!vm->owner || !vm->what)
             return -ENOMEM;
     }
@@ -249,11 +248,12 @@ void open_free(struct open_list *list)
 
 const struct open_vm *open_oldest(const struct open_list *list)
 {
-    const struct open_vm *oldest = list->vms;
+    const struct open_vm *oldest = NULL;
 
-    for (size_t i = 1; i < list->nvms; i++)
-        oldest = list->vms[i].oldest_ns > oldest->oldest_ns ? &list->vms[i] : oldest;
-    return list->nvms ? oldest : NULL;
+    for (size_t i = 0; i < list->nvms; i++)
+        if (list->vms[i].count && (!oldest || list->vms[i].oldest_ns > oldest->oldest_ns))
+            oldest = &list->vms[i];
+    return oldest;
 }
 
 uint64_t open_count(const struct open_list *list)
@@ -282,11 +282,12 @@ static struct open_share *know_share(struct open_shares *shares, enum view_open_
     return &all[shares->nvms++];
 }
 
-static uint64_t sum_of(const struct open_list *list, uint32_t vm)
+/* What was under way as its VM ended has time in this result if it had in one before: that is not to be taken back. */
+static uint64_t sum_of(const struct open_list *list, const struct open_share *share)
 {
     for (size_t i = 0; i < list->nvms; i++)
-        if (list->vms[i].vm == vm)
-            return list->vms[i].sum_ns;
+        if (list->vms[i].vm == share->vm)
+            return list->vms[i].ended && !share->told_ns ? 0 : list->vms[i].sum_ns;
     return 0;
 }
 
@@ -343,7 +344,7 @@ static int settle_all(struct open_shares *shares, enum view_open_id id, const st
         if (share->id == id && !err)
             err = find_counter(settling, share->vm, &counter);
         if (share->id == id && !err)
-            settle(share, sum_of(list, share->vm), counter);
+            settle(share, sum_of(list, share), counter);
         if (share->id != id || share->told_ns || share->owed_ns)
             shares->vms[kept++] = *share;
     }

@@ -28,6 +28,7 @@ struct open_taker {
 /* Of a VM. */
 struct open_vm {
     uint32_t vm;
+    bool ended; /* it has: nothing is under way any more (count is 0), and sum_ns is of what was */
     uint64_t count, sum_ns; /* sum_ns: of their ages when the result ends */
     uint64_t oldest_ns;     /* the age of the oldest */
     char *owner, *what;     /* of it, untrusted; empty: not known */
@@ -44,7 +45,7 @@ bool open_unknown(const struct result_source *source, const struct view_open *op
 /* Fails: -ENOMEM; *out as it was. */
 int open_copy(const struct open_list *from, struct open_list *out);
 void open_free(struct open_list *list);
-/* The VM with the oldest; NULL: there is none. */
+/* The VM with the oldest; NULL: nothing is under way. */
 const struct open_vm *open_oldest(const struct open_list *list);
 /* How many there are of all VMs. */
 uint64_t open_count(const struct open_list *list);
