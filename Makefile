@@ -210,7 +210,7 @@ $(BUILD)/bpftrace/%.bt: bpftrace/%.bt.in bpftrace/generate.sh $(BUILD)/erlvm vm/
 
 # What is made of tables and of help texts.
 DOCS := $(BUILD)/docs/map.md $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
-# Scripts are made of the notes of the build that is installed: those of a sanitizer's build have their arguments elsewhere.
+# Scripts are made of the notes of the build that is installed: those of a sanitizer's build have arguments elsewhere.
 tests: all $(DOCS) $(if $(SAN),,$(SCRIPTS)) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
 
 # An application that deps.sh only unpacks is found by ERL_LIBS.

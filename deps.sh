@@ -53,8 +53,8 @@ check  mandoc                                      mandoc
 check  zsh                                         zsh
 check  /usr/lib/python3/*/prometheus_client        python3-prometheus-client
 '
-# Packages that bring much that is not wanted (a server that is started, a desktop) are only unpacked, below build/deps, in this order:
-# one that brings the next row's, too, as prometheus does up to Debian 12, is enough for both.
+# Packages that bring much that is not wanted (a server that is started, a desktop) are only unpacked, below build/deps,
+# in this order: one that brings the next row's, too, as prometheus does up to Debian 12, is enough for both.
 unpacked='
 check  prometheus                                  prometheus
 check  promtool                                    promtool

@@ -467,10 +467,10 @@ static void compare_output(const char *path, const struct vm *vm, char *output, 
 		if (expected == NULL && line == NULL)
 			break;
 		ck_assert_msg(expected != NULL, "%s on %s: line %d is too much: %.300s", path, vm->name, n, line);
-		ck_assert_msg(line != NULL, "%s on %s: ended (status %d) before line %d: %.300s\n%.600s", path, vm->name, status,
-			      n, expected, read_file(errors));
-		ck_assert_msg(is_same_line(expected, line, vm->release > 25), "%s on %s: line %d\n  expected %.600s\n  printed  %.600s", path,
-			      vm->name, n, expected, line);
+		ck_assert_msg(line != NULL, "%s on %s: ended (status %d) before line %d: %.300s\n%.600s", path,
+			      vm->name, status, n, expected, read_file(errors));
+		ck_assert_msg(is_same_line(expected, line, vm->release > 25),
+			      "%s on %s: line %d\n  expected %.600s\n  printed  %.600s", path, vm->name, n, expected, line);
 	}
 	ck_assert_msg(status == 0, "%s on %s: exit status %d\n%.600s", path, vm->name, status, read_file(errors));
 	free(source);
@@ -511,7 +511,8 @@ static bool run_program(const char *path, const struct vm *vm, const char *const
 	if (ended)
 		compare_output(path, vm, output, status, errors);
 	else
-		fprintf(stderr, "%s on %s was ended by signal %d, after it had printed:\n%s", path, vm->name, status - 128, output);
+		fprintf(stderr, "%s on %s was ended by signal %d, after it had printed:\n%s", path, vm->name,
+			status - 128, output);
 	free(output);
 	return ended;
 }

@@ -377,7 +377,8 @@ def run_map(otp):
             work.go()
             work.wait_for("done")
             watch.end()
-            held, wrong = perf_map.compare(perf_map.PerfMap(work.perf_map()), profile, perf_map.code_of_files(f"/proc/{work.pid}/maps"))
+            files = perf_map.code_of_files(f"/proc/{work.pid}/maps")
+            held, wrong = perf_map.compare(perf_map.PerfMap(work.perf_map()), profile, files)
             os.unlink(work.perf_map())
             result.checks += held
             result.wrong += wrong if held else [f"stacks {options}: no frame is in the map"]

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the names of a profile of `erlsnoop stacks` against the perf map that the VM itself wrote (erl +JPperf map).
 
-    perf_map.py MAP PPROF MAPS     prints each name that the map does not bear out, then how many frames were held against it; status 1 when one is wrong
+    perf_map.py MAP PPROF MAPS     prints each name that the map does not bear out, then how many frames were held
+                                   against it; status 1 when one is wrong
 
-MAPS is a copy of the VM's /proc/PID/maps: the map tells nothing of code that is in files, as the emulator's own built-in functions are.
+MAPS is the VM's /proc/PID/maps: the map tells nothing of code that is in files, as the emulator's own built-in
+functions are.
 """
 import bisect
 import gzip
@@ -78,7 +80,8 @@ def code_of_files(path):
     """Where code is mapped from files."""
     mapping = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) ..x. .* (/\S+)")
     with open(path, encoding="utf-8") as lines:
-        return [(int(m[1], 16), int(m[2], 16)) for m in map(mapping.match, lines) if m and not m[3].startswith("/memfd:")]
+        found = [m for m in map(mapping.match, lines) if m and not m[3].startswith("/memfd:")]
+    return [(int(m[1], 16), int(m[2], 16)) for m in found]
 
 
 def compare(perf_map, path, files):

@@ -245,7 +245,7 @@ static const struct expectation on_erlvm[] = {
     {"token.bt", "LINES", " 17 +[{]1,2[}] +(send +$SECOND -> $FIRST 0 words|queued +$FIRST .*|receive +$FIRST .*)$", 3},
     {"token.bt", "HIST", "", 2},
     {"user.bt", "LINES", "^($TELLER tag tag: (41 2 -3 4 't1' 't2' 't3' 't4'|1 0 0 0 '' '' '' '')|text: told)$", 5},
-#if !defined(__SANITIZE_THREAD__) /* where the notes of a probe have their arguments in different places, which no script can read */
+#if !defined(__SANITIZE_THREAD__) /* its notes of one probe have arguments in different places: no script reads them */
     {"user-probe-n.bt 17", "LINES", ":user_trace__n17: $TELLER tag tag: 5 0 0 0 'x' '' '' ''$", 1},
 #endif
 };

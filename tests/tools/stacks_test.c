@@ -289,7 +289,8 @@ START_TEST(test_stacks_names_are_those_of_the_perf_map)
     SUPPORT_BPF();
     static const char *const modes[] = {"--hz 499", "--event send", "--event gc", "--off-cpu"};
     const struct support_run *r = support_run("%s $ERLSNOOP stacks -p $p %s --pprof a.pb.gz 1 1 > /dev/null\n"
-                                              "python3 $SOURCE/tests/stock/perf_map.py /tmp/perf-$p.map a.pb.gz /proc/$p/maps; s=$?; kill $p; rm -f /tmp/perf-$p.map; exit $s",
+                                              "python3 $SOURCE/tests/stock/perf_map.py /tmp/perf-$p.map a.pb.gz /proc/$p/maps; s=$?\n"
+                                              "kill $p; rm -f /tmp/perf-$p.map; exit $s",
                                               START_NATIVES("+JPperf map"), modes[_i]);
 
     ck_assert_msg(r->status == 0, "%s", r->out);

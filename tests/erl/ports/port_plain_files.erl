@@ -3,6 +3,7 @@
 %% until: 26
 -module(port_plain_files).
 -export([main/0]).
+-include("port_end.hrl").
 
 main() ->
     process_flag(trap_exit, true),
@@ -14,8 +15,6 @@ main() ->
         file:del_dir_r(Dir)
     end,
     halt(0).
-
-p(What, Value) -> io:format("~p ~p~n", [What, Value]).
 
 files(Name) ->
     P = open_port(Name, [out]),
@@ -36,18 +35,6 @@ files(Name) ->
     [p(refused, failure(N, O)) || {N, O} <- [{"/nonexistent/x", [in]}, {nonexistent_x, [in]}, {"/tmp", [out]}, {"", [in]}, {'', [in]}, {[1000], [in]},
                                              {["a"], [in]}, {[$a | b], [in]}, {<<"/dev/null">>, [in]}, {"/dev/null", [in, exit_status]},
                                              {"/dev/null", [in, {args, []}]}, {5, [in]}, {{}, [in]}]].
-
-failure(Name, Options) -> try open_port(Name, Options) of P -> rest(P) catch error:E -> E end.
-
-%% What the port tells up to its end.
-rest(P) ->
-    receive
-        {P, closed} -> rest(P);
-        {P, eof} -> port_close(P), [eof];
-        {P, What} -> [What | rest(P)];
-        {'EXIT', P, Reason} -> [{exit, Reason}]
-    after 10000 -> [late]
-    end.
 
 %% expect: out [true,true,true]
 %% expect: read {ok,<<"abcdef\n">>}

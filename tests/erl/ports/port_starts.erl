@@ -2,6 +2,7 @@
 %% Names that are no port's, programs that cannot be started, the environment.
 -module(port_starts).
 -export([main/0]).
+-include("port_end.hrl").
 
 main() ->
     process_flag(trap_exit, true),
@@ -16,8 +17,6 @@ main() ->
     environment(),
     strangers(),
     halt(0).
-
-p(What, Value) -> io:format("~p ~p~n", [What, Value]).
 
 %% Since OTP 27 a file's name is none of a port (port_plain_files has what it was before).
 names() ->
@@ -73,18 +72,6 @@ strangers() ->
          receive {'EXIT', P, Owner} -> p(owner, Owner) end
      end || M <- [foo, {self(), {command, foo}}, {P, close}]],
     p(open, [erlang:port_info(P, name), port_close(P), rest(P)]).
-
-failure(Name, Options) -> try open_port(Name, Options) of P -> rest(P) catch error:E -> E end.
-
-%% What the port tells up to its end.
-rest(P) ->
-    receive
-        {P, closed} -> rest(P);
-        {P, eof} -> port_close(P), [eof];
-        {P, What} -> [What | rest(P)];
-        {'EXIT', P, Reason} -> [{exit, Reason}]
-    after 10000 -> [late]
-    end.
 
 %% expect: named [{exit,normal}]
 %% expect 27: named badarg
