@@ -2,8 +2,7 @@
 /*
  * Names that events tell, for handlers of views; h is the head of the event in hand.
  *   VIEW_NAME(name);                                     declares room for one, which one of these functions fills
- *   view_mfa(h, mfa, &name), view_term(h, term, &name)   to be counted by, or told; of a term, what is told of one
- * event
+ *   view_mfa(h, mfa, &name), view_term(h, term, &name)   to be counted by, or told; of a term, as an event tells it
  *   view_shape(&name, &shape)                            of a term's name: what terms are counted by
  *   view_orderly(h, &shape)                              whether a reason is normal, a shutdown, or a result of erpc
  *   view_pid(id, &name)                                  a process by its number

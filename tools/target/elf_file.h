@@ -23,8 +23,8 @@ struct elf_note {
 struct elf_file {
     struct elf_note *notes; /* those of provider "erlang" */
     size_t nnotes;
-    struct elf_note
-        *batches; /* those of provider "erlang_batch": whoever raises a semaphore has the probe written into batches */
+    /* those of provider "erlang_batch": whoever raises a semaphore has the probe written into batches */
+    struct elf_note *batches;
     size_t nbatches;
     char build_id[41]; /* hexadecimal, "" without */
     int unsafe;        /* notes that were dropped (elf_file_drop_wide) */

@@ -36,6 +36,12 @@ static uint64_t *owner_at(const struct places *p, uint32_t i)
     return (uint64_t *)(p->bytes + p->each * (i & (p->n - 1)));
 }
 
+/* Of a place's words the last is its VM. */
+static size_t vm_word(const struct places *p)
+{
+    return p->each / sizeof(uint64_t) - 1;
+}
+
 static bool map_places(struct bpf_map *at, int protection, struct places *p)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -49,7 +55,7 @@ static bool map_places(struct bpf_map *at, int protection, struct places *p)
 static void free_places(const struct places *p, const struct vm_set *vms)
 {
     for (uint32_t i = 0; i < p->n; i++) {
-        uint64_t *place = owner_at(p, i), *of = place + p->each / sizeof *place - 1;
+        uint64_t *place = owner_at(p, i), *of = place + vm_word(p);
 
         if (!(__atomic_load_n(place, __ATOMIC_ACQUIRE) & ~(uint64_t)VIEW_PLACE_MORE) ||
             (vms && !vm_set_has(vms, (uint32_t)*of)))
@@ -109,7 +115,7 @@ static void tell_key(void *ctx, const void *at, const void *value)
     tell(t, &(struct open_state){(uint32_t)key->vm, key->id, value, t->now_ns});
 }
 
-/* Each is copied, and told if it was the same process's before and after that. */
+/* Each is copied, but for the owner, and told if it was the same process's before and after that. */
 static void tell_places(const struct places *p, void *copy, struct telling *t)
 {
     for (uint32_t i = 0; i < p->n; i++) {
@@ -121,7 +127,7 @@ static void tell_places(const struct places *p, void *copy, struct telling *t)
             continue;
         memcpy(copy, place + 1, p->each - sizeof *place);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        vm = (uint32_t)((uint64_t *)copy)[p->each / sizeof *place - 2];
+        vm = (uint32_t)((uint64_t *)copy)[vm_word(p) - 1];
         if ((__atomic_load_n(place, __ATOMIC_RELAXED) & ~(uint64_t)VIEW_PLACE_MORE) == owner)
             tell(t, &(struct open_state){vm, 0, copy, t->now_ns});
     }
