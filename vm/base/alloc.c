@@ -163,10 +163,8 @@ static void give_block(void *ptr, size_t bytes)
 	free(ptr);
 }
 
-static inline void *try_alloc_as(enum mem_kind kind, size_t bytes)
+static inline void *count_block(enum mem_kind kind, void *ptr)
 {
-	void *ptr = unlikely(bytes > SIZE_MAX - MARK_BYTES) ? NULL : take_block(bytes + MARK_BYTES);
-
 	if (likely(ptr != NULL)) {
 		size_t usable = malloc_usable_size(ptr);
 
@@ -174,6 +172,11 @@ static inline void *try_alloc_as(enum mem_kind kind, size_t bytes)
 		count_bytes(kind, (long)usable, 1);
 	}
 	return ptr;
+}
+
+static inline void *try_alloc_as(enum mem_kind kind, size_t bytes)
+{
+	return count_block(kind, unlikely(bytes > SIZE_MAX - MARK_BYTES) ? NULL : take_block(bytes + MARK_BYTES));
 }
 
 void *mem_try_alloc(size_t bytes) { return try_alloc_as(MEM_SYSTEM, bytes); }
@@ -189,15 +192,18 @@ void *mem_alloc_as(enum mem_kind kind, size_t bytes)
 
 void *mem_alloc(size_t bytes) { return mem_alloc_as(MEM_SYSTEM, bytes); }
 
+/* Memory that is fresh from the kernel is zero already: calloc does not touch it, so that a table of 8 MB costs what is
+ * used of it. */
 void *mem_zalloc_as(enum mem_kind kind, size_t bytes)
 {
-	return memset(mem_alloc_as(kind, bytes), 0, bytes);
+	void *ptr = count_block(kind, unlikely(bytes > SIZE_MAX - MARK_BYTES) ? NULL : calloc(1, bytes + MARK_BYTES));
+
+	if (unlikely(ptr == NULL))
+		report_exhaustion(bytes);
+	return ptr;
 }
 
-void *mem_zalloc(size_t bytes)
-{
-	return memset(mem_alloc(bytes), 0, bytes);
-}
+void *mem_zalloc(size_t bytes) { return mem_zalloc_as(MEM_SYSTEM, bytes); }
 
 void *mem_try_realloc(void *ptr, size_t bytes)
 {

@@ -171,7 +171,7 @@ static bool decode_list(struct beam_parse *p, struct reader *r, struct operand *
 		return false;
 	if (count > reader_left(r))
 		return beam_parse_fail(p, "Code: a list is longer than the code");
-	items = beam_parse_take(p, count, sizeof(*items));
+	items = beam_parse_room(p, count, sizeof(*items));
 	for (uint64_t i = 0; i < count; i++)
 		if (!decode_operand(p, r, &items[i], true))
 			return false;
@@ -232,6 +232,7 @@ static bool decode_operand(struct beam_parse *p, struct reader *r, struct operan
 {
 	struct compact c = reader_compact(r);
 
+	*o = (struct operand){ 0 };
 	if (r->bad)
 		return beam_parse_fail(p, "Code: ends within an operand");
 	if (c.big != NULL && c.tag == COMPACT_U && c.big[0] < 0x80)
@@ -366,7 +367,7 @@ static struct genop *grow_ops(struct beam_parse *p, size_t *room)
 	struct genop *more;
 	size_t twice = *room * 2;
 
-	more = beam_parse_take(p, twice, sizeof(*more));
+	more = beam_parse_room(p, twice, sizeof(*more));
 	memcpy(more, p->f->ops, *room * sizeof(*more));
 	*room = twice;
 	return more;
@@ -380,7 +381,7 @@ static bool decode_op(struct beam_parse *p, struct reader *r, struct genop *op)
 	if (genop_signature(op->op) == NULL)
 		return beam_parse_fail(p, "Code: operation %u is unknown", op->op);
 	op->count = (uint8_t)strlen(genop_signature(op->op));
-	op->args = beam_parse_take(p, op->count, sizeof(*op->args));
+	op->args = beam_parse_room(p, op->count, sizeof(*op->args));
 	for (unsigned i = 0; i < op->count; i++)
 		if (!decode_operand(p, r, &op->args[i], false))
 			return false;
@@ -393,14 +394,14 @@ static bool decode_ops(struct beam_parse *p, struct reader *r, uint32_t function
 	const uint8_t *start = r->at;
 	size_t room = reader_left(r) / 4 + 16;
 
-	f->ops = beam_parse_take(p, room, sizeof(*f->ops));
+	f->ops = beam_parse_room(p, room, sizeof(*f->ops));
 	for (;;) {
 		struct genop *op;
 
 		if (f->op_count == room)
 			f->ops = grow_ops(p, &room);
 		op = &f->ops[f->op_count];
-		op->offset = (uint32_t)(r->at - start);
+		*op = (struct genop){ .offset = (uint32_t)(r->at - start) };
 		if (!decode_op(p, r, op) || !note_op(p, op, functions))
 			return false;
 		f->op_count++;

@@ -42,7 +42,7 @@ bool beam_parse_fail(struct beam_parse *p, const char *format, ...)
 	return false;
 }
 
-void *beam_parse_take(struct beam_parse *p, size_t count, size_t size)
+void *beam_parse_room(struct beam_parse *p, size_t count, size_t size)
 {
 	struct beam_memory *m = p->f->memory;
 	size_t bytes = (count * size + 15) & ~(size_t)15;
@@ -50,7 +50,8 @@ void *beam_parse_take(struct beam_parse *p, size_t count, size_t size)
 	if (m == NULL || m->size - m->used < bytes) {
 		size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
 
-		m = mem_zalloc(sizeof(*m) + room);
+		m = mem_alloc(sizeof(*m) + room);
+		m->used = 0;
 		m->size = room;
 		/* a block of its own, behind the one being filled */
 		if (p->f->memory != NULL && bytes > BLOCK_BYTES / 4) {
@@ -63,6 +64,11 @@ void *beam_parse_take(struct beam_parse *p, size_t count, size_t size)
 	}
 	m->used += bytes;
 	return m->bytes + m->used - bytes;
+}
+
+void *beam_parse_take(struct beam_parse *p, size_t count, size_t size)
+{
+	return memset(beam_parse_room(p, count, size), 0, count * size);
 }
 
 Term beam_parse_atom(struct beam_parse *p, uint64_t index)

@@ -71,8 +71,10 @@ struct beam_parse {
 
 /* Sets the error (the first one stays); always returns false. */
 bool beam_parse_fail(struct beam_parse *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Zeroed memory that lives as long as the file. Units: count items of size bytes. */
+/* Memory that lives as long as the file. Units: count items of size bytes. _take: zeroed. _room: with what stood there,
+ * for the many items whose fields are all set. */
 void *beam_parse_take(struct beam_parse *p, size_t count, size_t size);
+void *beam_parse_room(struct beam_parse *p, size_t count, size_t size);
 /* The atom of that index, or TERM_NONE with the error set. */
 Term beam_parse_atom(struct beam_parse *p, uint64_t index);
 

@@ -26,7 +26,7 @@ void process_table_init(size_t limit)
 {
 	lock_init(&table.lock, LOCK_proc_table);
 	table.limit = limit;
-	table.slots = mem_zalloc_as(MEM_PROCESS, limit * sizeof(*table.slots));
+	table.slots = mem_map_as(MEM_PROCESS, limit * sizeof(*table.slots));
 }
 
 /* ---- finding */
