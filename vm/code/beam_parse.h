@@ -75,6 +75,7 @@ bool beam_parse_fail(struct beam_parse *p, const char *format, ...) __attribute_
  * for the many items whose fields are all set. */
 void *beam_parse_take(struct beam_parse *p, size_t count, size_t size);
 void *beam_parse_room(struct beam_parse *p, size_t count, size_t size);
+void beam_parse_free(struct beam_file *f);
 /* The atom of that index, or TERM_NONE with the error set. */
 Term beam_parse_atom(struct beam_parse *p, uint64_t index);
 
