@@ -121,7 +121,7 @@ static const char *const scripts[] = {
 	"cd %s && mkdir -p full && unshare -rm sh -c 'mount -t tmpfs -o size=256k none full && erl -noshell -pa . -s limits main room full'",
 	"LC_ALL=C.UTF-8 elixir tests/erl/elixir_check.exs",
 	"elixir -e 'IO.puts(1 + 1); System.halt(3)'; echo $?",
-	"printf 'x = 1 + 2\\nIO.inspect(x * 2)\\nraise \"oops\"\\nSystem.halt(0)\\n' | iex | grep -v Erlang/OTP",
+	"printf 'x = 1 + 2\\nIO.inspect(x * 2)\\nraise \"oops\"\\nProcess.sleep(500); System.halt(0)\\n' | iex | grep -v Erlang/OTP",
 };
 
 static struct {

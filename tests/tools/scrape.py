@@ -21,7 +21,7 @@ import urllib.request
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-PATIENCE_S = 50
+PATIENCE_S = 100
 SOURCE, ERLSNOOP, ERLVM = sys.argv[1:]
 LOAD = """
 -module(%s).

@@ -148,7 +148,9 @@ START_TEST(test_sources_recording_tells_the_same)
     snprintf(views, sizeof views, "%.*s", (int)strlen(several ? strchr(view, ' ') + 1 : view) - several, several ? strchr(view, ' ') + 1 : view);
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "%splain() { sed -E 's/([0-9.]+) (ns|us|ms|s)( |$)/\\1\\2\\3/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}/T/g; s/ +[0-9]+[.][0-9]( |$)/ R\\1/g; s/ +/ /g' $1; }\n"
+        /* what is told late, out of its order, is told: a busy machine makes it so, once or the other time */
+        "late_apart() { sed -z -E 's/\\n\\n LOST WHY\\n [0-9]+ events? out of their order \\(they are told\\)\\n/\\n/g'; }\n"
+        "%splain() { sed -E 's/([0-9.]+) (ns|us|ms|s)( |$)/\\1\\2\\3/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}/T/g; s/ +[0-9]+[.][0-9]( |$)/ R\\1/g; s/ +/ /g' $1 | late_apart; }\n"
         "$ERLVM -quick +S 2 -pa . -s both & p=$!; await ready\n"
         "o='%s %s'; $ERLSNOOP %s%s $o -p $p > live & a=$!; $ERLSNOOP trace -o r -p $p $(tr , ' ' <<< %s) > t & b=$!\n"
         "attached $a; attached $b; echo > go; wait $a; s=$?; wait $b; u=$?; $ERLSNOOP report r %s $o > told; echo status $s $u $?\n"
