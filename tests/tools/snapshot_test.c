@@ -268,7 +268,10 @@ static void assert_row(struct node *n, const struct snapshot_process *p, const s
     char text[512];
     uint64_t atom;
 
-    ck_assert_uint_eq(p->messages, s->messages + (frozen ? LATE : 0));
+    if (of_ours(s) || frozen)
+        ck_assert_uint_eq(p->messages, s->messages + (frozen ? LATE : 0));
+    else /* one of OTP's own may have got one since, and not run yet */
+        ck_assert_uint_ge(p->messages, s->messages);
     ck_assert_msg(!p->more && !p->moved, "%s", s->name);
     if (of_ours(s)) { /* OTP's own may have collected since, or hibernate */
         assert_memory(n, p, s);

@@ -21,6 +21,7 @@ static const struct support_run *run_work(const char *work, const char *settings
 }
 
 static const char *const erls[] = {"erl +S 1", "$ERLVM +S 1"};
+enum { OF_MACHINE };
 static const char *const ways[] = {"", "ERLSNOOP_PERF_EVENTS=1"};
 
 START_TEST(test_stock_spawns_counts_births_and_deaths)
@@ -198,6 +199,8 @@ START_TEST(test_stock_messages_tells_those_that_no_process_sends)
     char row[64];
 
     SUPPORT_BPF();
+    if (_i == OF_MACHINE)
+        SUPPORT_EXPORTS(); /* the function that all messages come through */
     const struct support_run *r = run_on(erls[_i], "origins", "", "messages");
 
     ck_assert_msg(!r->status, "%s", r->err);
@@ -218,6 +221,8 @@ END_TEST
 START_TEST(test_stock_msglat_tells_who_waits_for_timers_and_ports)
 {
     SUPPORT_BPF();
+    if (_i == OF_MACHINE)
+        SUPPORT_EXPORTS(); /* the function that all messages come through */
     const struct support_run *r = run_on(erls[_i], "origins", "", "msglat");
 
     ck_assert_msg(!r->status, "%s", r->err);

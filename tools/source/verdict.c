@@ -67,6 +67,19 @@ static void add_missing(struct verdict *v, const char *text, size_t *n)
     snprintf(v->text + used, sizeof v->text - used, "%s%s", (*n)++ ? ", " : "; no ", text);
 }
 
+/* Whether a column before it, in another table of the view, is about the same and has its name. */
+static bool is_named_before(size_t column)
+{
+    const struct view_column *c = &view_columns[column];
+
+    for (size_t i = 0; i < column; i++)
+        if (view_columns[i].head && !strcmp(view_columns[i].head, c->head) &&
+            view_column_event(&view_columns[i]) == view_column_event(c) &&
+            view_table(view_columns[i].table)->view == view_table(c->table)->view)
+            return true;
+    return false;
+}
+
 /* What the view works without: rows of missing.def, then columns that one event alone tells which this VM has not. */
 static void tell_missing(const struct target *t, const struct plan *plan, enum view_id view, struct verdict *v)
 {
@@ -79,7 +92,7 @@ static void tell_missing(const struct target *t, const struct plan *plan, enum v
         enum batch_event event = view_column_event(&view_columns[i]);
 
         if (event < BATCH_EVENTS && view_columns[i].head && view_table(view_columns[i].table)->view == view &&
-            plan->events[plan_find_probe(event_row(event)->name)].source == PLAN_NONE)
+            plan->events[plan_find_probe(event_row(event)->name)].source == PLAN_NONE && !is_named_before(i))
             add_missing(v, view_columns[i].head, &n);
     }
 }
