@@ -141,14 +141,14 @@ START_TEST(test_list_doctor_tells_what_commands_lack_on_a_stock_vm)
 {
     bool exports = support_emulator_exports();
     const char *const rows[] = {
-        " spawns   yes   functions are hooked\n",
-        " msglat   yes   functions are hooked; no table of mailboxes\n",
-        " exits    yes   functions are hooked; no SIGNALS\n",
-        exports ? " messages yes   functions are hooked; no sizes, queues, QUEUED, RECEIVED\n"
-                : " messages yes   functions are hooked; no sizes, queues, OTHERS, QUEUED, RECEIVED\n",
-        " efile    yes   functions are hooked; no QUEUED\n",
-        " ports    yes   functions are hooked; no BYTES OUT, READS of libraries\n",
-        " drivers  yes   functions are hooked; no drivers of libraries\n",
+        " spawns   yes   by hooks\n",
+        " msglat   yes   by hooks; no table of mailboxes\n",
+        " exits    yes   by hooks; no SIGNALS\n",
+        exports ? " messages yes   by hooks; no sizes, queues, QUEUED, RECEIVED\n"
+                : " messages yes   by hooks; no sizes, queues, OTHERS, QUEUED, RECEIVED\n",
+        " efile    yes   by hooks; no QUEUED\n",
+        " ports    yes   by hooks; no BYTES OUT, READS of libraries\n",
+        " drivers  yes   by hooks; no drivers of libraries\n",
         " user     no    no event for it here; erlvm has, the manual says who else\n",
     };
     const struct support_run *r = support_run(

@@ -23,6 +23,7 @@ enum {
     PROCESSES = 256,     /* so many of the first numbers are looked at */
     READINGS = 50,       /* of a process, until two agree */
     LONGEST_WAIT_US = 64000, /* between two looks at one that looks wrong */
+    PUT_AWAY_MAX = 2, /* as many threads of a stopped VM may be putting a process away */
     MAX_NAME = 64,       /* bytes of a driver's name, its NUL included */
     PORT_NAME_BYTES = 10, /* room for a short name behind each port */
     PORT_STATE_BITS = 16, /* of which there are 14 */
@@ -60,6 +61,7 @@ struct check {
     const struct otp_layout *layout;
     uint32_t natoms;
     uint32_t max, lines; /* of the process table: slots, cache lines */
+    unsigned put_away; /* processes that a thread of the VM is still putting away */
     char *why;
     size_t size;
 };
@@ -355,11 +357,13 @@ static bool read_name(const struct check *c, const struct process *p, uint64_t *
                     read_member(c, reg, OTP_REG_NAME, 8, name) && is_atom(c, *name));
 }
 
+/* Fails: -ENOTSUP; -EBUSY when all it has is a scheduler, as one that a thread is putting away. */
 static int check_resting(struct check *c, const struct process *p, uint64_t number)
 {
     uint64_t mfa[] = {member(c, p, OTP_PROC_INITIAL, 8), member(c, p, OTP_PROC_INITIAL, 8), 0}, name;
     uint16_t initial = c->layout->off[OTP_PROC_INITIAL];
     const char *wrong = NULL;
+    int err = -ENOTSUP;
 
     if (initial + sizeof mfa <= MAX_PROCESS)
         memcpy(mfa, p->bytes + initial, sizeof mfa);
@@ -372,16 +376,18 @@ static int check_resting(struct check *c, const struct process *p, uint64_t numb
     else if (!is_pid_like(member(c, p, OTP_PROC_PARENT, 8)) && !is_atom(c, member(c, p, OTP_PROC_PARENT, 8)) &&
              member(c, p, OTP_PROC_PARENT, 8) != OTP_TAG_NIL)
         wrong = "parent";
-    else if (member(c, p, OTP_PROC_SCHEDULER, 8))
-        wrong = "scheduler";
     else if (!member(c, p, OTP_PROC_ARGS, 8) || !member(c, p, OTP_PROC_I, 8))
         wrong = "place to resume";
     else if (!member(c, p, OTP_PROC_QUEUE, 8) && member(c, p, OTP_PROC_MQ_LEN, 8))
         wrong = "message queue";
     else if (!read_name(c, p, &name))
         wrong = "registered name";
-    return wrong ? doubt(c, "the %s of process %llu does not lie where it should", wrong, (unsigned long long)number)
-                 : 0;
+    else if (member(c, p, OTP_PROC_SCHEDULER, 8))
+        wrong = "scheduler", err = -EBUSY;
+    if (!wrong)
+        return 0;
+    doubt(c, "the %s of process %llu does not lie where it should", wrong, (unsigned long long)number);
+    return err;
 }
 
 /*
@@ -407,7 +413,8 @@ static int check_slot(struct check *c, uint64_t slot, uint64_t number)
         usleep(wait_us);
         count_atoms(c); /* it may have been named meanwhile */
     }
-    return err;
+    /* A thread of a VM that is stopped stays in between: so few are no sign that the place is another. */
+    return err != -EBUSY ? err : c->put_away++ < PUT_AWAY_MAX ? 0 : -ENOTSUP;
 }
 
 /* The function's info stands before its code. */

@@ -108,7 +108,7 @@ static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *sk
     struct verdict v = {.works = source != PLAN_NONE};
 
     if (v.works)
-        snprintf(v.text, sizeof v.text, source == PLAN_HOOK ? "functions are hooked" : "the VM's own notes");
+        snprintf(v.text, sizeof v.text, source == PLAN_HOOK ? "by hooks" : "the VM's own notes");
     else if (why)
         snprintf(v.text, sizeof v.text, "%s", why);
     else

@@ -101,7 +101,7 @@ static bool is_long_pattern(Term text)
  * OTP's: a name, the checksum of what is compiled, a version, and whether it is of Unicode. By another version than its
  * own OTP compiles the text again. */
 enum { EXPORT_HEAD_BYTES = 14, EXPORT_VERSION = 0 };
-static const uint8_t export_name[8] = "re-PCRE2";
+static const uint8_t export_name[] = { 'r', 'e', '-', 'P', 'C', 'R', 'E', '2' };
 
 static void put_export_head(uint8_t *head, Term compiled, bool unicode)
 {
