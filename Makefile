@@ -64,7 +64,7 @@ LOOP_CFLAGS := $(call accepted,-fno-gcse -fno-crossjumping)
 # Hardening that builders of packages ask for in CFLAGS stops short of the loop, which would pay at each jump and call.
 LOOP_CFLAGS += $(call accepted,-fno-stack-protector) $(call accepted,-fcf-protection=none)
 
-VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
+VM_LIBS := -lgmp -lz -lzstd -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
 # What erlsnoop needs but libc is linked in, so that one that was built on the oldest release runs on all later ones.
 # zlib is the first: libelf.a may have a crc32() of its own, for who has found none.
 TOOL_LIBS := -lz $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lzstd -lmicrohttpd -lstdc++

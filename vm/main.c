@@ -44,6 +44,7 @@
 #include "term/node.h"
 #include "trace/trace.h"
 #include "tty/tty.h"
+#include "zstd/zstd_library.h"
 
 /* Read by tools from the executable. */
 const char erlvm_release[] = VERSION;
@@ -172,7 +173,7 @@ static void apply_defaults(const struct options *o, char **words)
 }
 
 static const struct nif_entry *const linked_libraries[] = { &socket_prim_socket, &socket_prim_net, &tty_prim_tty,
-							    NULL };
+							    &zstd_zstd, NULL };
 
 static void init_rooms(struct options *o, char **words)
 {

@@ -15,6 +15,7 @@ declare -A vm_may=(
 	[nif]="code io proc data heap term base"
 	[socket]="nif io proc data heap term base"
 	[tty]="nif io proc data heap term base"
+	[zstd]="nif proc data heap term base"
 	[exec]="code proc data heap term base"
 	[dist]="io code proc data heap term base"
 	[trace]="code ets io proc data heap term base"

@@ -20,6 +20,7 @@ Term enif_raise_exception(struct nif_env *env, Term reason);
 struct nif_type *enif_open_resource_type_x(struct nif_env *env, const char *name, const struct nif_type_init *init,
 					   int flags, int *tried);
 void *enif_alloc_resource(struct nif_type *type, size_t size);
+void enif_keep_resource(void *object);
 void enif_release_resource(void *object);
 Term enif_make_resource(struct nif_env *env, void *object);
 int enif_get_resource(struct nif_env *env, Term t, struct nif_type *type, void **object);
@@ -30,6 +31,7 @@ int enif_select_x(struct nif_env *env, int fd, unsigned mode, void *object, cons
 		  struct nif_env *message_env);
 Term enif_schedule_nif(struct nif_env *env, const char *name, int flags, nif_native native, int argc,
 		       const Term *argv);
+int enif_consume_timeslice(struct nif_env *env, int percent);
 
 int enif_get_int(struct nif_env *env, Term t, int *to);
 int enif_get_uint(struct nif_env *env, Term t, unsigned *to);
@@ -44,6 +46,7 @@ int enif_alloc_binary(size_t size, struct nif_binary *b);
 int enif_realloc_binary(struct nif_binary *b, size_t size);
 void enif_release_binary(struct nif_binary *b);
 Term enif_make_binary(struct nif_env *env, struct nif_binary *b);
+Term enif_make_sub_binary(struct nif_env *env, Term t, size_t at, size_t size);
 int enif_inspect_iovec(struct nif_env *env, size_t most, Term list, Term *rest, struct nif_iovec **to);
 
 #endif
