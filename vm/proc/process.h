@@ -123,8 +123,7 @@ struct process {
 	uint32_t in_length;  /* signals_lock: messages in it */
 	/* owner only: */
 	uint32_t msg_length;
-	/* whose watcher was told that the queue is long: the number of watch_limits; 0: nobody's */
-	_Atomic uint32_t told_long;
+	_Atomic uint64_t told_long; /* which watchers were told that the queue is long: trace/watch.c */
 	uint32_t own_messages; /* of the private queue: those that stand on the heap */
 	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
 	struct signal **msg_high; /* in front of the first message without priority */

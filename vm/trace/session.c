@@ -11,6 +11,7 @@
 #include "trace/point.h"
 #include "trace/trace.h"
 #include "trace/tracer_module.h"
+#include "trace/watch.h"
 
 /* What a magic ref names. */
 struct session_ref {
@@ -285,6 +286,7 @@ bool trace_session_clean(void)
 	for (; s != NULL; s = next) {
 		next = s->next_ended;
 		trace_pattern_clear(s);
+		watch_forget(s);
 		trace_session_unref(s);
 	}
 	return any;

@@ -5,6 +5,7 @@
 #include "trace/events.h"
 #include "trace/tracer_module.h"
 #include "trace/point.h"
+#include "trace/watch.h"
 
 void trace_init(void)
 {
@@ -15,6 +16,7 @@ void trace_init(void)
 	point_call_init();
 	tracer_modules_init();
 	trace_events_init();
+	watch_init();
 	trace_ports_init();
 	trace_seq_init();
 }

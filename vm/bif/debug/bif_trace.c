@@ -13,6 +13,7 @@
 #include "proc/sched.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
+#include "trace/watch.h"
 
 /* How Erlang code's session is found: that of a native's argument, or the default one. Owns: the caller
  * (trace_session_unref). NULL: the native fails, with the error that is set. */
@@ -438,6 +439,13 @@ static Term info_of_function(Process *p, struct trace_session *s, Term *args)
 	return info_of_point(p, &info, args[1], false);
 }
 
+static Term info_of_limits(Process *p, struct trace_session *s, Term item)
+{
+	struct watch_limits w = watch_limits(s);
+
+	return item == am_all ? heap_tuple(&p->heap, am_system, watch_put_limits(&p->heap, &w)) : exc_badarg(p);
+}
+
 static Term info_of(Process *p, struct trace_session *s, Term *args)
 {
 	struct trace_point_info info;
@@ -453,6 +461,8 @@ static Term info_of(Process *p, struct trace_session *s, Term *args)
 	}
 	if (term_is_tuple(args[0]))
 		return info_of_function(p, s, args);
+	if (args[0] == am_system && release_watches_in_sessions())
+		return info_of_limits(p, s, args[1]);
 	if (!term_is_local_pid(args[0]) && !term_is_local_port(args[0]) && args[0] != am_new &&
 	    args[0] != am_new_processes && args[0] != am_new_ports)
 		return exc_badarg_cause(p, am_badopt);
