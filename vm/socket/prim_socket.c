@@ -484,6 +484,9 @@ static struct nif_entry_function functions[] = {
 	{ "nif_ioctl", 2, sock_ioctl, NIF_DIRTY_IO }, { "nif_ioctl", 3, sock_ioctl, NIF_DIRTY_IO },
 	{ "nif_ioctl", 4, sock_ioctl, NIF_DIRTY_IO },
 	{ "nif_cancel", 3, sock_cancel, 0 },
+	{ "nif_bind", 3, sock_bind_several, 0 }, { "nif_peeloff", 2, sock_peeloff, 0 },
+	{ "nif_socknames", 2, sock_names, 0 }, { "nif_peernames", 2, sock_peer_names, 0 },
+	{ "nif_sendmmsg", 4, sock_sendmmsg, 0 }, { "nif_recvmmsg", 6, sock_recvmmsg, 0 },
 };
 
 const struct nif_entry socket_prim_socket = {

@@ -178,13 +178,21 @@ static inline bool sock_is_ref(struct nif_env *env, Term t) { return enif_term_t
 /* ---- the native functions of prim_socket */
 Term sock_connect(struct nif_env *env, int argc, const Term *argv);    /* sock_connect.c */
 Term sock_accept(struct nif_env *env, int argc, const Term *argv);
+/* The lock of from's reading side is held. A socket of its kind, with its settings. Takes: fd. */
+Term sock_enter_from(struct nif_env *env, struct sock *from, int fd);
 Term sock_send(struct nif_env *env, int argc, const Term *argv);       /* sock_send.c */
 Term sock_sendto(struct nif_env *env, int argc, const Term *argv);
 Term sock_sendmsg(struct nif_env *env, int argc, const Term *argv);
 Term sock_sendv(struct nif_env *env, int argc, const Term *argv);
+Term sock_sendmmsg(struct nif_env *env, int argc, const Term *argv);
 Term sock_recv(struct nif_env *env, int argc, const Term *argv);       /* sock_recv.c */
 Term sock_recvfrom(struct nif_env *env, int argc, const Term *argv);
 Term sock_recvmsg(struct nif_env *env, int argc, const Term *argv);
+Term sock_recvmmsg(struct nif_env *env, int argc, const Term *argv);
+Term sock_bind_several(struct nif_env *env, int argc, const Term *argv); /* sock_association.c */
+Term sock_peeloff(struct nif_env *env, int argc, const Term *argv);
+Term sock_names(struct nif_env *env, int argc, const Term *argv);
+Term sock_peer_names(struct nif_env *env, int argc, const Term *argv);
 Term sock_setopt(struct nif_env *env, int argc, const Term *argv);     /* sock_options.c */
 Term sock_getopt(struct nif_env *env, int argc, const Term *argv);
 Term sock_put_options(struct nif_env *env);

@@ -76,11 +76,10 @@ Term sock_connect(struct nif_env *env, int argc, const Term *argv)
 
 /* ---- accept */
 
-static Term enter_accepted(struct nif_env *env, struct sock *from, int fd)
+Term sock_enter_from(struct nif_env *env, struct sock *from, int fd)
 {
 	struct sock *s = sock_new(fd, from->domain, from->type, from->protocol);
 
-	sock_count(from, SOCK_COUNT_acc_success, 1);
 	if (s == NULL) {
 		close(fd);
 		return sock_errno(env, ENOMEM);
@@ -136,7 +135,8 @@ static Term accept_one(struct nif_env *env, struct sock *s, Term ref)
 	fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return errno == EAGAIN || errno == EINTR ? wait_accept(env, s, ref) : fail_accept(env, s, errno);
-	answer = enter_accepted(env, s, fd);
+	sock_count(s, SOCK_COUNT_acc_success, 1);
+	answer = sock_enter_from(env, s, fd);
 	sock_next(env, s, SOCK_ACCEPTORS);
 	return answer;
 }

@@ -221,6 +221,7 @@ static const struct operation { Term name; enum sock_lane_kind kind;
 	{ am_connect, SOCK_CONNECTOR }, { am_accept, SOCK_ACCEPTORS }, { am_recv, SOCK_READERS },
 	{ am_recvfrom, SOCK_READERS },  { am_recvmsg, SOCK_READERS },  { am_send, SOCK_WRITERS },
 	{ am_sendto, SOCK_WRITERS },    { am_sendmsg, SOCK_WRITERS },  { am_sendfile, SOCK_WRITERS },
+	{ am_recvmmsg, SOCK_READERS },  { am_sendmmsg, SOCK_WRITERS },
 };
 
 static Term cancel_first(struct nif_env *env, struct sock *s, enum sock_lane_kind k)

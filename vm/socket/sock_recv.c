@@ -13,7 +13,7 @@
 #include "socket/sock_control.h"
 
 /* Up to this many bytes are read where the stack is, and copied to a binary of what there was. */
-enum { SMALL_BYTES = 16 << 10, LENGTHS_MAX = 2 /* of bytes, and of control messages */ };
+enum { SMALL_BYTES = 16 << 10, LENGTHS_MAX = 3 /* messages, of bytes, and of control messages */ };
 
 struct incoming {
 	uint8_t *bytes;
@@ -333,12 +333,11 @@ Term sock_recvfrom(struct nif_env *env, int argc, const Term *argv)
 	return receive_with(env, argv, 2, receive_from);
 }
 
-static Term put_message(struct nif_env *env, struct msghdr *m, struct incoming *in, ssize_t n)
+static Term put_message(struct nif_env *env, struct msghdr *m, Term bytes)
 {
 	struct heap *h = env->heap;
-	size_t bytes = (size_t)n < in->room ? (size_t)n : in->room;
-	Term pairs[8] = { am_iov,   heap_cons(h, take_buffer(env, in, bytes), NIL), am_ctrl, sock_control_put(h, m),
-			  am_flags, sock_message_flags_put(h, m->msg_flags),        am_addr, NIL };
+	Term pairs[8] = { am_iov,   heap_cons(h, bytes, NIL),                  am_ctrl, sock_control_put(h, m),
+			  am_flags, sock_message_flags_put(h, m->msg_flags), am_addr, NIL };
 
 	if (m->msg_namelen == 0)
 		return map_from_pairs(h, pairs, 3);
@@ -373,7 +372,8 @@ static Term receive_message(struct nif_env *env, struct sock *s, const size_t *l
 		sock_count(s, SOCK_COUNT_read_pkg, 1);
 		sock_count(s, SOCK_COUNT_read_byte, (uint64_t)n);
 		next_reader(env, s);
-		answer = sock_ok(env, put_message(env, &m, &in, n));
+		answer = take_buffer(env, &in, (size_t)n < in.room ? (size_t)n : in.room);
+		answer = sock_ok(env, put_message(env, &m, answer));
 	}
 	mem_free(m.msg_control);
 	return answer;
@@ -384,4 +384,103 @@ Term sock_recvmsg(struct nif_env *env, int argc, const Term *argv)
 {
 	(void)argc;
 	return receive_with(env, argv, 3, receive_message);
+}
+
+/* ---- recvmmsg */
+
+/* Several messages, each with its part of two blocks. */
+struct inbox {
+	struct inbox_message {
+		struct iovec part;
+		union sock_address from;
+	} *each;
+	struct mmsghdr *headers; /* owned, with `each` behind them */
+	uint8_t *bytes, *control; /* owned */
+	unsigned count;
+};
+
+static void free_inbox(struct inbox *in)
+{
+	mem_free(in->headers);
+	mem_free(in->bytes);
+	mem_free(in->control);
+}
+
+static uint8_t *alloc_parts(unsigned count, size_t each)
+{
+	size_t bytes;
+
+	return __builtin_mul_overflow(count, each, &bytes) ? NULL : mem_try_alloc(bytes > 0 ? bytes : 1);
+}
+
+/* Fails: false: no memory. */
+static bool make_inbox(struct inbox *in, size_t count, size_t room, size_t control_room)
+{
+	in->count = count < UIO_MAXIOV ? (unsigned)count : UIO_MAXIOV; /* the kernel takes no more */
+	in->headers = (struct mmsghdr *)alloc_parts(in->count, sizeof(*in->headers) + sizeof(*in->each));
+	in->bytes = alloc_parts(in->count, room);
+	in->control = alloc_parts(in->count, control_room);
+	if (in->headers == NULL || in->bytes == NULL || in->control == NULL) {
+		free_inbox(in);
+		return false;
+	}
+	in->each = (struct inbox_message *)(in->headers + in->count);
+	for (unsigned i = 0; i < in->count; i++) {
+		in->each[i].part = (struct iovec){ in->bytes + i * room, room };
+		in->headers[i].msg_hdr = (struct msghdr){ .msg_name = &in->each[i].from,
+							  .msg_namelen = sizeof(in->each[i].from),
+							  .msg_iov = &in->each[i].part, .msg_iovlen = 1,
+							  .msg_control = in->control + i * control_room,
+							  .msg_controllen = control_room };
+	}
+	return true;
+}
+
+/* The first n messages, in their order. Of a stream, none behind its end. */
+static Term put_inbox(struct nif_env *env, struct sock *s, const struct inbox *in, unsigned n, int flags)
+{
+	Term list = NIL;
+
+	while (n-- > 0) {
+		struct mmsghdr *m = &in->headers[n];
+		const struct iovec *part = m->msg_hdr.msg_iov;
+		size_t bytes = m->msg_len < part->iov_len ? m->msg_len : part->iov_len;
+
+		if (s->type == SOCK_STREAM && bytes == 0)
+			continue;
+		m->msg_hdr.msg_flags &= ~(flags & MSG_CMSG_CLOEXEC ? 0 : MSG_CMSG_CLOEXEC);
+		sock_count(s, SOCK_COUNT_read_pkg, 1);
+		sock_count(s, SOCK_COUNT_read_byte, m->msg_len);
+		list = heap_cons(env->heap,
+				 put_message(env, &m->msg_hdr, binary_put(env->heap, part->iov_base, bytes)), list);
+	}
+	return sock_ok(env, list);
+}
+
+static Term receive_messages(struct nif_env *env, struct sock *s, const size_t *lengths, int flags, Term ref)
+{
+	struct inbox in;
+	Term answer;
+	int n;
+
+	if (may_not_read(env, s, ref, &answer))
+		return answer;
+	if (!make_inbox(&in, lengths[0], lengths[1] != 0 ? lengths[1] : s->buffer_bytes,
+			lengths[2] != 0 ? lengths[2] : s->control_in_bytes))
+		return sock_errno(env, ENOMEM);
+	sock_count(s, SOCK_COUNT_read_tries, 1);
+	n = recvmmsg(s->fd, in.headers, in.count, flags | MSG_CMSG_CLOEXEC, NULL);
+	if (!is_no_message(env, s, n > 0 ? (ssize_t)in.headers[0].msg_len : n, ref, &answer)) {
+		next_reader(env, s);
+		answer = put_inbox(env, s, &in, n > 0 ? (unsigned)n : 0, flags);
+	}
+	free_inbox(&in);
+	return answer;
+}
+
+/* nif_recvmmsg(Socket, Messages, Length, ControlLength, Flags, Ref) */
+Term sock_recvmmsg(struct nif_env *env, int argc, const Term *argv)
+{
+	(void)argc;
+	return receive_with(env, argv, 4, receive_messages);
 }

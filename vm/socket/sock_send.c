@@ -262,3 +262,133 @@ Term sock_sendmsg(struct nif_env *env, int argc, const Term *argv)
 	lock_release(&s->locks[SOCK_WRITE]);
 	return answer;
 }
+
+/* ---- sendmmsg. What was not sent is told by number, so that nothing is sent twice: {ok, [{Index, Sent}]}. */
+
+struct outbox {
+	struct outgoing *each; /* owned */
+	struct mmsghdr *headers; /* owned */
+	unsigned count, sent;  /* sent: messages that the kernel took, the last one not all of it where it says so */
+};
+
+static void free_outbox(struct outbox *o)
+{
+	for (unsigned i = 0; o->each != NULL && i < o->count; i++)
+		mem_free(o->each[i].control);
+	mem_free(o->each);
+	mem_free(o->headers);
+}
+
+/* Fails: false with *answer. */
+static bool read_outbox(struct nif_env *env, struct sock *s, Term list, struct outbox *o, Term *answer)
+{
+	unsigned n = 0;
+
+	for (Term t = list; term_is_cons(t); t = cons_tail(t))
+		n++;
+	o->each = mem_try_alloc((n + 1) * sizeof(*o->each));
+	o->headers = mem_try_alloc((n + 1) * sizeof(*o->headers));
+	*answer = sock_errno(env, ENOMEM);
+	if (o->each == NULL || o->headers == NULL)
+		return false;
+	for (; o->count < n; list = cons_tail(list)) {
+		struct outgoing *one = &o->each[o->count];
+		Term parts = sock_map_get(cons_head(list), am_iov), wrong;
+
+		*one = (struct outgoing){ 0 };
+		o->headers[o->count++] = (struct mmsghdr){ 0 };
+		wrong = parts != TERM_NONE ? read_message(env, s, cons_head(list), parts, one) : TERM_NONE;
+		if (parts == TERM_NONE || wrong != TERM_NONE || one->has_more) {
+			*answer = parts == TERM_NONE ? enif_make_badarg(env)
+						     : sock_error_invalid(env, wrong != TERM_NONE ? wrong : am_iov);
+			return false;
+		}
+	}
+	for (unsigned i = 0; i < n; i++)
+		o->headers[i].msg_hdr = o->each[i].header;
+	return true;
+}
+
+static bool is_part(const struct outbox *o, unsigned i)
+{
+	return o->headers[i].msg_len < o->each[i].bytes;
+}
+
+/* Until all are sent, or the kernel takes no more. Returns 0, or errno. */
+static int send_outbox(struct sock *s, struct outbox *o, int flags)
+{
+	while (o->sent < o->count && (o->sent == 0 || !is_part(o, o->sent - 1))) {
+		int n = sendmmsg(s->fd, o->headers + o->sent, o->count - o->sent, flags | MSG_NOSIGNAL);
+
+		sock_count(s, SOCK_COUNT_write_tries, 1);
+		if (n <= 0)
+			return errno;
+		for (int i = 0; i < n; i++)
+			count_package(s, o->headers[o->sent++].msg_len);
+	}
+	return 0;
+}
+
+static Term put_unsent(struct nif_env *env, const struct outbox *o)
+{
+	struct heap *h = env->heap;
+	Term list = NIL;
+
+	for (unsigned i = o->count; i-- > o->sent;)
+		list = heap_cons(h, heap_tuple(h, term_from_small(i), SMALL(0)), list);
+	if (o->sent > 0 && is_part(o, o->sent - 1))
+		list = heap_cons(h,
+				 heap_tuple(h, term_from_small(o->sent - 1),
+					    heap_uint(h, o->headers[o->sent - 1].msg_len)),
+				 list);
+	return list;
+}
+
+/* Who waits is told how many messages were sent: none. */
+static Term select_write(struct nif_env *env, Term answer)
+{
+	return answer == am_select ? heap_tuple(env->heap, am_select_write, SMALL(0)) : answer;
+}
+
+static Term send_messages(struct nif_env *env, struct sock *s, const Term *argv, int flags)
+{
+	struct outbox o = { 0 };
+	Term answer;
+	int error;
+
+	if (sock_may_not_send(env, s, argv[3], &answer))
+		return select_write(env, answer);
+	if (!read_outbox(env, s, argv[1], &o, &answer)) {
+		free_outbox(&o);
+		return answer;
+	}
+	error = send_outbox(s, &o, flags);
+	if (error != 0 && o.sent == 0) {
+		answer = error == EAGAIN || error == EINTR ? select_write(env, wait_send(env, s, -1, argv[3]))
+							   : fail_send(env, s, error);
+	} else {
+		sock_next(env, s, SOCK_WRITERS);
+		answer = put_unsent(env, &o);
+		answer = answer == NIL ? (Term)am_ok : sock_ok(env, answer);
+	}
+	free_outbox(&o);
+	return answer;
+}
+
+/* nif_sendmmsg(Socket, Messages, Flags, Ref) */
+Term sock_sendmmsg(struct nif_env *env, int argc, const Term *argv)
+{
+	struct sock *s = sock_from_term(env, argv[0]);
+	int flags;
+	Term answer;
+
+	(void)argc;
+	if (s == NULL || !sock_is_ref(env, argv[3]) || !term_is_list(argv[1]))
+		return enif_make_badarg(env);
+	if (!enif_get_int(env, argv[2], &flags))
+		return sock_bad_integer(env, argv[2]);
+	lock_acquire(&s->locks[SOCK_WRITE]);
+	answer = send_messages(env, s, argv, flags);
+	lock_release(&s->locks[SOCK_WRITE]);
+	return answer;
+}
