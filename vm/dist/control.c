@@ -5,7 +5,9 @@
 #include <stddef.h>
 
 static const struct control_row rows[] = {
-#define CONTROL(name, number, arity, payload, needs, unless) [number] = { arity, payload, needs, unless },
+#define ROW(number, arity, payload, or_token, needs, unless) [number] = { arity, payload, or_token, needs, unless },
+#define CONTROL(name, number, arity, payload, needs, unless) ROW(number, arity, payload, false, needs, unless)
+#define CONTROL_OR_TOKEN(name, number, arity, payload, needs, unless) ROW(number, arity, payload, true, needs, unless)
 #include "dist/control.def"
 };
 

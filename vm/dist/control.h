@@ -18,11 +18,20 @@ enum dist_control {
 /* See control.def. */
 struct control_row {
 	uint8_t arity;
-	bool has_payload;
+	bool has_payload, or_token;
 	uint64_t needs, unless;
 };
 /* Of a message's number; arity 0: there is no such message. */
 const struct control_row *control_row(uint64_t number);
+
+static inline bool control_has_arity(const struct control_row *r, uint64_t n)
+{
+	return n == r->arity || (r->or_token && n == r->arity + 1u);
+}
+
+/* The second element of ALTACT_SEND: bits. `to` is an alias, a name, or else a pid; it is a message, or else an exit
+ * signal, whose reason is the payload. */
+enum { ALTACT_PRIORITY = 1, ALTACT_TOKEN = 2, ALTACT_ALIAS = 4, ALTACT_NAME = 8, ALTACT_EXIT = 16 };
 
 /* May it be sent to a peer with these flags? */
 static inline bool control_goes(uint64_t needs, uint64_t unless, uint64_t flags)

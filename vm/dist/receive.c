@@ -97,8 +97,8 @@ static Term read_token(const struct incoming *m, size_t arity)
 	return token_at(m, arity + 1);
 }
 
-/* A copy of message, of its token (or NIL), and of the alias it is for (or TERM_NONE). */
-static void deliver(struct incoming *m, Term to, Term alias, Term message, Term token)
+/* A copy of message, of its token (or NIL), and of the alias it is for (or TERM_NONE), which may give it priority. */
+static void deliver_with(struct incoming *m, Term to, Term alias, Term message, Term token, bool high)
 {
 	size_t words = copy_size_words(message);
 	struct signal *s = signal_new_words(SIG_MESSAGE, words + copy_size_words(token) + peer_id_words(alias), 0);
@@ -110,7 +110,13 @@ static void deliver(struct incoming *m, Term to, Term alias, Term message, Term 
 	s->token = copy_term(token, &top, &s->fragment->off_heap);
 	s->ref = peer_put_id(alias, &top, &s->fragment->off_heap);
 	s->connection = m->channel->id;
+	s->high = high;
 	signal_send(to, s);
+}
+
+static void deliver(struct incoming *m, Term to, Term alias, Term message, Term token)
+{
+	deliver_with(m, to, alias, message, token, false);
 }
 
 static bool take_send(struct incoming *m, Term to)
@@ -196,7 +202,7 @@ static bool take_exit(struct incoming *m, enum signal_kind kind, Term from, Term
 	if (!is_theirs(m, from) || !read_reason(m, reason_at, &reason))
 		return false;
 	if (term_is_local_pid(to))
-		signal_send_reason_from(m->channel->id, kind, from, to, TERM_NONE, reason, token);
+		signal_send_reason_from(m->channel->id, kind, from, to, TERM_NONE, reason, token, false);
 	return term_is_pid(to) || term_is_local_port(to);
 }
 
@@ -253,7 +259,43 @@ static bool take_down(struct incoming *m, Term watched, Term to, Term ref)
 	if (!term_is_atom(watched) && !is_theirs(m, watched))
 		return false;
 	if (term_is_local_pid(to) && term_is_local_ref(ref))
-		signal_send_reason_from(m->channel->id, SIG_DOWN, watched, to, ref, reason, NIL);
+		signal_send_reason_from(m->channel->id, SIG_DOWN, watched, to, ref, reason, NIL, false);
+	return true;
+}
+
+/* ---- messages and exit signals by flags */
+
+/* The process here that `to` names, by the flags; TERM_NONE: none. Fails: false: it is nothing of the kind. */
+static bool find_receiver(unsigned flags, Term to, Term *pid)
+{
+	*pid = TERM_NONE;
+	if (flags & ALTACT_ALIAS) {
+		if (term_is_local_ref(to) && ref_tag(to) != 0)
+			*pid = ref_tag(to);
+		return term_is_ref(to);
+	}
+	*pid = flags & ALTACT_NAME && term_is_atom(to) ? registry_whereis(to) : to;
+	if (*pid != TERM_NONE && !term_is_local_pid(*pid))
+		*pid = TERM_NONE;
+	return flags & ALTACT_NAME ? term_is_atom(to) : term_is_pid(to);
+}
+
+static bool take_altact(struct incoming *m, Term bits, Term from, Term to)
+{
+	unsigned flags = term_is_small(bits) ? (unsigned)small_value(bits) : 0;
+	bool high = flags & ALTACT_PRIORITY;
+	Term pid, payload, token = flags & ALTACT_TOKEN ? token_at(m, 5) : NIL,
+	     alias = flags & ALTACT_ALIAS ? to : TERM_NONE;
+
+	if (!term_is_small(bits) || !find_receiver(flags, to, &pid) || !read_payload(m, &payload) ||
+	    (flags & ALTACT_EXIT && !is_theirs(m, from)))
+		return false;
+	if (pid == TERM_NONE)
+		return true;
+	if (flags & ALTACT_EXIT)
+		signal_send_reason_from(m->channel->id, SIG_EXIT, from, pid, alias, payload, token, high);
+	else
+		deliver_with(m, pid, alias, payload, token, high);
 	return true;
 }
 
@@ -341,6 +383,8 @@ static bool dispatch(struct incoming *m)
 	case CONTROL_ALIAS_SEND:
 	case CONTROL_ALIAS_SEND_TT:
 		return take_alias_send(m, e[3]);
+	case CONTROL_ALTACT_SEND:
+		return take_altact(m, e[2], e[3], e[4]);
 	case CONTROL_LINK:
 		return take_link(m, e[2], e[3]);
 	case CONTROL_UNLINK:
@@ -393,7 +437,7 @@ static bool read_message(struct incoming *m)
 	m->arity = tuple_arity(control);
 	m->control = boxed_ptr(control);
 	row = control_row((uint64_t)small_value(m->control[1]));
-	return m->arity == row->arity && (m->payload_bytes > 0) == row->has_payload && dispatch(m);
+	return control_has_arity(row, m->arity) && (m->payload_bytes > 0) == row->has_payload && dispatch(m);
 }
 
 /* terms: NULL, or those that stand at `bytes`. */

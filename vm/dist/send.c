@@ -82,7 +82,7 @@ struct dist_message *dist_message_make(struct channel *c, Term sender, size_t n,
 	const struct control_row *row = control_row((uint64_t)small_value(control[0]));
 	struct dist_message *m;
 
-	ENSURE(n <= CONTROL_WORDS && n == row->arity && (payload != TERM_NONE) == row->has_payload);
+	ENSURE(n <= CONTROL_WORDS && control_has_arity(row, n) && (payload != TERM_NONE) == row->has_payload);
 	term_copy(words + 1, control, n);
 	if (refers)
 		etf_atoms_init(&atoms);
@@ -162,6 +162,14 @@ static bool put_link_exit(struct channel *c, Term to, const struct signal *s, bo
 	return put_reason(c, CONTROL_EXIT_TT, CONTROL_PAYLOAD_EXIT_TT, head, 3, s->term, busy);
 }
 
+/* A peer that does not know of these is not told. */
+static bool put_alias_exit(struct channel *c, Term to, const struct signal *s, bool *busy)
+{
+	unsigned flags = ALTACT_ALIAS | ALTACT_EXIT | (s->high ? ALTACT_PRIORITY : 0);
+
+	return PUT(c, s->from, s->term, TERM_NONE, busy, SMALL(CONTROL_ALTACT_SEND), SMALL((uint64_t)flags), s->from, to);
+}
+
 static bool put_signal(struct channel *c, Term to, const struct signal *s, bool *busy)
 {
 	switch ((enum signal_kind)s->kind) {
@@ -176,6 +184,8 @@ static bool put_signal(struct channel *c, Term to, const struct signal *s, bool 
 	case SIG_DEMONITOR:
 		return PUT(c, s->from, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_DEMONITOR), s->from, to, s->ref);
 	case SIG_EXIT:
+		if (term_is_ref(to))
+			return put_alias_exit(c, to, s, busy);
 		return put_reason(c, CONTROL_EXIT2, CONTROL_PAYLOAD_EXIT2, (Term[]){ s->from, to }, 2, s->term, busy);
 	case SIG_LINK_EXIT:
 		return put_link_exit(c, to, s, busy);
@@ -245,7 +255,7 @@ struct message_form {
 	Term parts[3];
 };
 
-static struct message_form message_form(struct channel *c, const Process *from, Term to)
+static struct message_form message_form(struct channel *c, const Process *from, Term to, bool high)
 {
 	Term sender = from != NULL ? from->id : NIL;
 
@@ -253,6 +263,9 @@ static struct message_form message_form(struct channel *c, const Process *from, 
 		return (struct message_form){
 			CONTROL_REG_SEND, CONTROL_REG_SEND_TT, 3, { sender, am_empty, tuple_get(to, 1) }
 		};
+	if (term_is_ref(to) && high && can(c, DIST_ALTACT_SIG))
+		return (struct message_form){ CONTROL_ALTACT_SEND, CONTROL_ALTACT_SEND, 3,
+					      { SMALL(ALTACT_ALIAS | ALTACT_PRIORITY), sender, to } };
 	if (term_is_ref(to))
 		return (struct message_form){ CONTROL_ALIAS_SEND, CONTROL_ALIAS_SEND_TT, 2, { sender, to } };
 	if (from != NULL && can(c, DIST_SEND_SENDER))
@@ -260,9 +273,9 @@ static struct message_form message_form(struct channel *c, const Process *from, 
 	return (struct message_form){ CONTROL_SEND, CONTROL_SEND_TT, 2, { am_empty, to } };
 }
 
-static enum remote_result put_message(struct channel *c, Process *from, Term to, Term message, bool *busy)
+static enum remote_result put_message(struct channel *c, Process *from, Term to, Term message, bool high, bool *busy)
 {
-	struct message_form form = message_form(c, from, to);
+	struct message_form form = message_form(c, from, to, high);
 	struct dist_message *m;
 	Term sender = from != NULL ? from->id : TERM_NONE, control[CONTROL_WORDS] = { SMALL((uint64_t)form.plain) };
 	size_t n = 1 + form.n;
@@ -272,6 +285,8 @@ static enum remote_result put_message(struct channel *c, Process *from, Term to,
 		message_count_send(from, to, message);
 		if (reads_token(c, from->seq_token)) {
 			control[0] = SMALL((uint64_t)form.traced);
+			if (form.traced == CONTROL_ALTACT_SEND)
+				control[1] |= SMALL(ALTACT_TOKEN);
 			control[n++] = from->seq_token;
 		}
 	}
@@ -295,7 +310,7 @@ static enum remote_result send_message(Process *from, Term to, Term message, uns
 	if ((flags & REMOTE_NO_SUSPEND) && !(from != NULL && from->flags & PF_ASYNC_DIST) && channel_is_busy(c))
 		result = REMOTE_BUSY;
 	else
-		result = put_message(c, from, to, message, &busy);
+		result = put_message(c, from, to, message, flags & REMOTE_HIGH, &busy);
 	if (result == REMOTE_SENT && busy && from != NULL && !(flags & REMOTE_NO_SUSPEND))
 		channel_wait(c, from);
 	channel_unref(c);

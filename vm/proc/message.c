@@ -421,7 +421,7 @@ bool signal_send(Term to, struct signal *s)
 	if (unlikely(!term_is_local_pid(to))) {
 		if (term_is_local_port(to) && signal_send_port != NULL)
 			return signal_send_port(to, s);
-		if (term_has_sub(to, SUB_XPID))
+		if (term_has_sub(to, SUB_XPID) || term_has_sub(to, SUB_XREF))
 			return remote_signal(node_of(to).name, to, s, NULL);
 		signal_free(s);
 		return false;

@@ -157,7 +157,7 @@ bool signal_send_pair(enum signal_kind kind, Term from, Term to, Term ref, uint3
 bool signal_send_monitor(Term from, Term to, Term name, Term ref, uint32_t *connection);
 /* SIG_LINK_EXIT, SIG_EXIT and SIG_DOWN that came over a connection. token: the sequential trace token, or NIL. */
 void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason,
-			     Term token);
+			     Term token, bool high);
 /* Puts a message at the end of p's own queue, or before those without priority. p runs here. Takes: s. */
 void signal_queue_own(Process *p, struct signal *s);
 /* What the sender of s must hear when its receiver `to` is gone. Takes: s. */

@@ -11,6 +11,7 @@ enum remote_result { REMOTE_SENT, REMOTE_NOT_CONNECTED, REMOTE_BUSY, REMOTE_TOO_
 enum {
 	REMOTE_NO_CONNECT = 1,   /* a node that is not connected stays so: REMOTE_NOT_CONNECTED */
 	REMOTE_NO_SUSPEND = 2,   /* what would have to wait is not sent: REMOTE_BUSY */
+	REMOTE_HIGH = 4,         /* with priority, if its alias has that */
 };
 /* What who asked another node for a process wants; of a peer of kind PEER_SPAWN. */
 enum remote_wish {

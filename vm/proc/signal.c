@@ -141,20 +141,21 @@ void signal_send_reason(enum signal_kind kind, Term from, Term to, Term ref, Ter
 }
 
 void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason,
-			     Term token)
+			     Term token, bool high)
 {
 	struct signal *s = make_reason_signal(kind, from, ref, reason, token);
 
 	s->connection = connection;
+	s->high = high;
 	signal_send(to, s);
 }
 
 void signal_exit(Process *from, Term to, Term reason, bool high)
 {
-	Term alias = term_is_local_ref(to) ? to : TERM_NONE;
+	Term alias = term_is_ref(to) ? to : TERM_NONE;
 	struct signal *s;
 
-	if (alias != TERM_NONE)
+	if (term_is_local_ref(to))
 		to = ref_tag(alias);
 	if (PROBE_ON(process__exit_signal) && term_is_local_pid(to))
 		probe_process__exit_signal(from->id, to, reason);

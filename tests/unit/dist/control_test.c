@@ -155,6 +155,22 @@ static void act_send_alias_traced(void)
 	act_send_alias();
 }
 
+static void act_send_alias_high(void)
+{
+	remote_send(world.self, world.ref, am_ok, REMOTE_HIGH);
+}
+
+static void act_send_alias_high_traced(void)
+{
+	set_label(17);
+	act_send_alias_high();
+}
+
+static void act_exit_alias(void)
+{
+	signal_exit(world.self, world.ref, am_kill, true);
+}
+
 static void act_group_leader(void)
 {
 	dist_send_group_leader(world.self, world.self->id, world.pid);
@@ -221,6 +237,11 @@ static const struct row {
 	{ "send to an alias, traced", act_send_alias_traced, 0, { 34 }, { 34 } },
 	{ "send to an alias, none", act_send_alias, DIST_ALIAS, { 0 }, { 0 } },
 	{ "send to an alias, traced, none", act_send_alias_traced, DIST_ALIAS, { 0 }, { 0 } },
+	{ "send to an alias with priority", act_send_alias_high, 0, { 37 }, { 33 } },
+	{ "send to an alias with priority, traced", act_send_alias_high_traced, 0, { 37 }, { 34 } },
+	{ "send to an alias with priority, old", act_send_alias_high, DIST_ALTACT_SIG, { 33 }, { 33 } },
+	{ "exit to an alias", act_exit_alias, 0, { 37 }, { 37 } },
+	{ "exit to an alias, none", act_exit_alias, DIST_ALTACT_SIG, { 0 }, { 0 } },
 	{ "group leader", act_group_leader, ALL_FLAGS, { 7 }, { 7 } },
 	{ "spawn", act_spawn, 0, { 29 }, { 29 } },
 	{ "spawn, traced", act_spawn_traced, 0, { 30 }, { 30 } },

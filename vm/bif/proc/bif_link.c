@@ -78,6 +78,7 @@ Term bif_erlang_send_3(Process *p, Term *args)
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		if (cons_head(list) == am_priority && release_has_priority_messages()) {
 			high = true;
+			flags |= REMOTE_HIGH;
 			continue;
 		}
 		if (cons_head(list) != am_nosuspend && cons_head(list) != am_noconnect)

@@ -119,14 +119,16 @@ Term bif_erlang_raise_3(Process *p, Term *args)
 	return exc_raise(p, args[0], args[1], complete_trace(&p->heap, args[2]));
 }
 
-/* To an alias. One of another node is told nothing: OTP has an operation of its own for that. */
+/* To an alias. */
 static Term exit_alias(Process *p, Term alias, Term reason, bool high)
 {
 	if (!release_has_priority_messages())
 		return exc_badarg(p);
-	if (!term_is_local_ref(alias) || ref_tag(alias) == 0)
+	if (term_is_local_ref(alias) && ref_tag(alias) == 0)
 		return am_true;
 	signal_exit(p, alias, reason, high);
+	if (!term_is_local_ref(alias))
+		return exc_return_suspended(p, am_true);
 	return ref_tag(alias) != p->id || signal_handle_now(p) ? am_true : TERM_NONE;
 }
 

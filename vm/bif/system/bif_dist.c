@@ -26,6 +26,7 @@
 	(MANDATORY | DIST_MONITOR | DIST_MONITOR_NAME | DIST_UNICODE_IO | DIST_SMALL_ATOM_TAGS | DIST_SEND_SENDER |  \
 	 DIST_BIG_SEQTRACE_LABELS | DIST_EXIT_PAYLOAD | DIST_SPAWN | DIST_V4_NC | DIST_ALIAS | DIST_UNLINK_ID |     \
 	 DIST_MANDATORY_25_DIGEST | DIST_HEADER_ATOM_CACHE | DIST_FRAGMENTS)
+#define OFFERED_NOW (OFFERED | (release_has_priority_messages() ? DIST_ALTACT_SIG : 0))
 /* What a controller may refuse, and what needs messages to stay in their order. */
 #define REJECTABLE (DIST_HEADER_ATOM_CACHE | DIST_FRAGMENTS | DIST_ATOM_CACHE | DIST_HIDDEN_ATOM_CACHE)
 #define STRICT_ORDER DIST_HEADER_ATOM_CACHE
@@ -35,8 +36,8 @@ Term bif_erts_internal_get_dflags_0(Process *p, Term *args)
 	struct heap *h = &p->heap;
 
 	(void)args;
-	return heap_tuple(h, am_erts_dflags, heap_uint(h, OFFERED), heap_uint(h, MANDATORY), heap_uint(h, OFFERED),
-			  heap_uint(h, REJECTABLE), heap_uint(h, STRICT_ORDER));
+	return heap_tuple(h, am_erts_dflags, heap_uint(h, OFFERED_NOW), heap_uint(h, MANDATORY),
+			  heap_uint(h, OFFERED_NOW), heap_uint(h, REJECTABLE), heap_uint(h, STRICT_ORDER));
 }
 
 static bool read_creation(Term t, uint32_t *creation)
@@ -184,7 +185,7 @@ Term bif_erts_internal_create_dist_channel_3(Process *p, Term *args)
 		return am_badarg;
 	atomic_store(&c->creation, creation);
 	n = mem_alloc(sizeof(*n));
-	*n = (struct new_channel){ c, flags & (OFFERED | DIST_PUBLISHED | DIST_NAME_ME), p->id };
+	*n = (struct new_channel){ c, flags & (OFFERED_NOW | DIST_PUBLISHED | DIST_NAME_ME), p->id };
 	return term_is_local_port(args[1]) ? connect_port(p, args[1], n) : connect_process(p, args[1], n);
 }
 
