@@ -329,6 +329,12 @@ static char *next_line(char **text)
 	return line;
 }
 
+/* Is it to be compiled by the machine's compiler? One that is about libraries before that may be beyond it. */
+static bool is_compiled_here(const char *path)
+{
+	return committed_release(path) == 0 && last_release(path) >= programs.stock_release;
+}
+
 static bool is_stale(const char *path)
 {
 	struct stat source, beam;
@@ -410,7 +416,7 @@ static void compile_programs(void)
 	if (has_natives())
 		compile_libraries();
 	for (int i = 0; i < programs.count; i++)
-		if (committed_release(programs.paths[i]) == 0 && is_stale(programs.paths[i]))
+		if (is_compiled_here(programs.paths[i]) && is_stale(programs.paths[i]))
 			argv[n++] = programs.paths[i];
 	if (n == 3)
 		return;

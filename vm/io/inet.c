@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "io/port_signal.h"
 #include "io/posix.h"
 #include "proc/timer.h"
 
-enum { REP_ERROR, REP_OK, REP_LATER, WATERMARK_HIGH = 8192, WATERMARK_LOW = 4096, HOST_NAME_BYTES = 256 };
+enum { REP_ERROR, REP_OK, REP_LATER, WATERMARK_HIGH = 8192, WATERMARK_LOW = 4096, HOST_NAME_BYTES = 256,
+       BUFFER_BYTES = 9216, BUFFER_BYTES_BEFORE = 1460 };
 static const char exbadport[] = "exbadport";
 
 /* ---- answers */
@@ -76,7 +78,7 @@ struct inet_socket *inet_new(struct port *port, int protocol)
 	s->deliver = INET_DELIVER_TERM;
 	s->active = INET_PASSIVE;
 	s->exit_on_close = true;
-	s->buffer_bytes = INET_BUFFER_BYTES;
+	s->buffer_bytes = release_buffers_datagrams() ? BUFFER_BYTES : BUFFER_BYTES_BEFORE;
 	s->delimiter = '\n';
 	s->high_bytes = WATERMARK_HIGH;
 	s->low_bytes = WATERMARK_LOW;

@@ -9,6 +9,7 @@
 #include "data/number.h"
 #include "data/phash.h"
 #include "data/utf8.h"
+#include "heap/copy.h"
 #include "nif/nif_env.h"
 
 /* ---- kinds. A term that stands for an exception is of none. */
@@ -345,4 +346,29 @@ void enif_set_pid_undefined(struct nif_pid *pid)
 int enif_is_pid_undefined(const struct nif_pid *pid)
 {
 	return pid->pid == am_undefined;
+}
+
+/* ---- erl_nif.h 2.18 */
+
+/* As OTP numbers them: a prime, so that neighbours in the table of atoms have places of their own. */
+enum { ATOM_CACHE_PLACES = 2039 };
+
+/* Bytes, without the term's own word and what binaries hold. */
+size_t enif_term_size(Term t)
+{
+	return copy_flat_size_words(t) * sizeof(Term);
+}
+
+int enif_get_atom_cache_index(struct nif_env *env, Term t, unsigned *index)
+{
+	(void)env;
+	if (!term_is_atom(t))
+		return 0;
+	*index = atom_index(t) % ATOM_CACHE_PLACES;
+	return 1;
+}
+
+unsigned enif_max_atom_cache_index(void)
+{
+	return ATOM_CACHE_PLACES - 1;
 }

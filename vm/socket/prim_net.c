@@ -30,7 +30,8 @@ static Term info(struct nif_env *env, int argc, const Term *argv)
 {
 	(void)argc;
 	(void)argv;
-	return map_from_pairs(env->heap, (Term[]){ am_debug, sock_bool(net.debug) }, 1);
+	return map_from_pairs(env->heap, (Term[]){ am_debug, sock_bool(net.debug), am_netns, am_false },
+			      release_tells_netns() ? 2 : 1);
 }
 
 /* {debug, true or false} */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "base/release.h"
 #include "data/binary.h"
 #include "data/iolist.h"
 #include "data/map.h"
@@ -20,19 +21,27 @@
 
 /* ---- flags of messages */
 
+enum { MSG_OF_NOTIFICATION = 0x8000 }; /* of SCTP, whose header names it */
+
 static const struct { Term name; int bit; } flag_names[] = {
 	{ am_cmsg_cloexec, MSG_CMSG_CLOEXEC }, { am_confirm, MSG_CONFIRM }, { am_ctrunc, MSG_CTRUNC },
 	{ am_dontroute, MSG_DONTROUTE }, { am_eor, MSG_EOR }, { am_errqueue, MSG_ERRQUEUE }, { am_more, MSG_MORE },
 	{ am_nosignal, MSG_NOSIGNAL }, { am_oob, MSG_OOB }, { am_peek, MSG_PEEK }, { am_trunc, MSG_TRUNC },
+	{ am_notification, MSG_OF_NOTIFICATION }, /* last: not of all releases */
 };
 enum { FLAG_NAMES = sizeof(flag_names) / sizeof(flag_names[0]) };
+
+static size_t count_flags(void)
+{
+	return release_names_notifications() ? FLAG_NAMES : FLAG_NAMES - 1;
+}
 
 Term sock_message_flags_put(struct heap *h, int flags)
 {
 	Term list[FLAG_NAMES + 1];
 	size_t n = 0;
 
-	for (size_t i = 0; i < FLAG_NAMES; i++)
+	for (size_t i = 0; i < count_flags(); i++)
 		if ((flags & flag_names[i].bit) != 0) {
 			flags &= ~flag_names[i].bit;
 			list[n++] = flag_names[i].name;
@@ -46,34 +55,116 @@ Term sock_message_flags_list(struct heap *h)
 {
 	Term list = NIL;
 
-	for (size_t i = 0; i < FLAG_NAMES; i++)
+	for (size_t i = 0; i < count_flags(); i++)
 		list = heap_cons(h, heap_tuple(h, flag_names[i].name, term_from_small(flag_names[i].bit)), list);
 	return list;
 }
 
-/* ---- type of service */
+/* ---- type of service: a byte, of which RFC 1349 names four bits and the three above, RFC 2474 and its kin the upper
+ * six */
 
-static const struct { Term name; int tos; } tos_names[] = {
+struct tos_name {
+	Term name;
+	int tos;             /* the byte */
+};
+static const struct tos_name tos_names[] = {
 	{ am_lowdelay, IPTOS_LOWDELAY }, { am_throughput, IPTOS_THROUGHPUT }, { am_reliability, IPTOS_RELIABILITY },
 	{ am_mincost, IPTOS_MINCOST },
+}, default_name[] = {
+	{ am_default, 0 },
+}, precedence_names[] = {
+	{ am_routine, 0 << 5 }, { am_priority, 1 << 5 }, { am_immediate, 2 << 5 }, { am_flash, 3 << 5 },
+	{ am_flashoverride, 4 << 5 }, { am_critical_ecp, 5 << 5 }, { am_internetcontrol, 6 << 5 },
+	{ am_netcontrol, 7 << 5 },
+}, dscp_names[] = {
+	{ am_cs0, 0 << 2 }, { am_le, 1 << 2 }, { am_cs1, 8 << 2 }, { am_af11, 10 << 2 }, { am_af12, 12 << 2 },
+	{ am_af13, 14 << 2 }, { am_cs2, 16 << 2 }, { am_af21, 18 << 2 }, { am_af22, 20 << 2 }, { am_af23, 22 << 2 },
+	{ am_cs3, 24 << 2 }, { am_af31, 26 << 2 }, { am_af32, 28 << 2 }, { am_af33, 30 << 2 }, { am_cs4, 32 << 2 },
+	{ am_af41, 34 << 2 }, { am_af42, 36 << 2 }, { am_af43, 38 << 2 }, { am_cs5, 40 << 2 },
+	{ am_voice_admit, 44 << 2 }, { am_nqb, 45 << 2 }, { am_ef, 46 << 2 }, { am_cs6, 48 << 2 }, { am_cs7, 56 << 2 },
 };
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+enum { TOS_MASK = 0x1e, PRECEDENCE_MASK = 0xe0, DSCP_MASK = 0xfc };
+
+static bool find_tos(const struct tos_name *names, size_t n, Term t, int *tos)
+{
+	for (size_t i = 0; i < n; i++)
+		if (names[i].name == t) {
+			*tos = names[i].tos;
+			return true;
+		}
+	return false;
+}
+
+/* By its name, or a number that stands so far to the left. */
+static bool read_part(const struct tos_name *names, size_t n, Term t, int mask, int shift, int *tos)
+{
+	if (t == TERM_NONE || find_tos(names, n, t, tos))
+		return t != TERM_NONE;
+	if (!enif_get_int(NULL, t, tos) || *tos < 0 || *tos > mask >> shift)
+		return false;
+	*tos <<= shift;
+	return true;
+}
+
+static bool read_tos_map(Term t, int *tos)
+{
+	int precedence, type;
+	Term value = map_get(t, am_tos);
+
+	if (!read_part(precedence_names, COUNT_OF(precedence_names), map_get(t, am_precedence), PRECEDENCE_MASK, 5,
+		       &precedence))
+		return false;
+	if (value == am_default)
+		type = 0;
+	else if (!read_part(tos_names, COUNT_OF(tos_names), value, TOS_MASK, 1, &type))
+		return false;
+	*tos = precedence | type;
+	return true;
+}
 
 bool sock_tos_read(Term t, int *tos)
 {
-	for (size_t i = 0; i < sizeof(tos_names) / sizeof(tos_names[0]); i++)
-		if (tos_names[i].name == t) {
-			*tos = tos_names[i].tos;
-			return true;
-		}
+	if (find_tos(tos_names, COUNT_OF(tos_names), t, tos))
+		return true;
+	if (release_tells_all_of_tos() && (find_tos(default_name, COUNT_OF(default_name), t, tos) ||
+					   find_tos(dscp_names, COUNT_OF(dscp_names), t, tos) ||
+					   (term_is_map(t) && read_tos_map(t, tos))))
+		return true;
 	return enif_get_int(NULL, t, tos);
 }
 
-Term sock_tos_put(int tos)
+/* The name of a part of the byte; TERM_NONE: it has none. */
+static Term name_tos(const struct tos_name *names, size_t n, int tos)
 {
-	for (size_t i = 0; i < sizeof(tos_names) / sizeof(tos_names[0]); i++)
-		if (tos_names[i].tos == IPTOS_TOS(tos))
-			return tos_names[i].name;
-	return term_from_small(tos);
+	for (size_t i = 0; i < n; i++)
+		if (names[i].tos == tos)
+			return names[i].name;
+	return TERM_NONE;
+}
+
+static Term name_or_number(Term name, int number)
+{
+	return name != TERM_NONE ? name : term_from_small(number);
+}
+
+/* Of a precedence OTP names only the lowest. */
+static Term put_all_of_tos(struct heap *h, int tos)
+{
+	int type = tos & TOS_MASK, precedence = tos & PRECEDENCE_MASK, dscp = tos & DSCP_MASK;
+	Term type_name = type == 0 ? (Term)am_default : name_tos(tos_names, COUNT_OF(tos_names), type);
+
+	return MAP(h, am_native, term_from_small(tos), am_tos,
+		   MAP(h, am_tos, name_or_number(type_name, type >> 1), am_precedence,
+		       precedence == 0 ? (Term)am_routine : term_from_small(precedence >> 5)),
+		   am_dscp, name_or_number(name_tos(dscp_names, COUNT_OF(dscp_names), dscp), dscp >> 2));
+}
+
+Term sock_tos_put(struct heap *h, int tos)
+{
+	if (release_tells_all_of_tos())
+		return put_all_of_tos(h, tos);
+	return name_or_number(name_tos(tos_names, COUNT_OF(tos_names), IPTOS_TOS(tos)), tos);
 }
 
 /* ---- values that come. TERM_NONE: they are too short. */
@@ -92,8 +183,7 @@ static Term put_time(struct heap *h, const uint8_t *at, size_t n)
 
 static Term put_tos(struct heap *h, const uint8_t *at, size_t n)
 {
-	(void)h;
-	return n < 1 ? TERM_NONE : sock_tos_put(at[0]);
+	return n < 1 ? TERM_NONE : sock_tos_put(h, at[0]);
 }
 
 static Term put_byte(struct heap *h, const uint8_t *at, size_t n)

@@ -17,8 +17,9 @@ Term sock_message_flags_put(struct heap *h, int flags);
 /* [{Name, Bit}] of all names. */
 Term sock_message_flags_list(struct heap *h);
 
-/* lowdelay and so on, or a number. Fails: false. */
+/* lowdelay and so on, or a number; since OTP 29 also ef and its like, and #{precedence, tos}. Fails: false. */
 bool sock_tos_read(Term t, int *tos);
-Term sock_tos_put(int tos);
+/* Its name or number; since OTP 29 #{native, tos, dscp}. */
+Term sock_tos_put(struct heap *h, int tos);
 
 #endif

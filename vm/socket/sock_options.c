@@ -318,7 +318,7 @@ GETTER(address)
 GETTER(tos)
 {
 	GET(int, tos);
-	return sock_ok(env, sock_tos_put(tos));
+	return sock_ok(env, sock_tos_put(env->heap, tos));
 }
 
 GETTER(control)

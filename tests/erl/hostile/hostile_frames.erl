@@ -41,7 +41,11 @@ with_types(Chunks, Types) ->
 
 code(Name) ->
     Function = {function, f, 1, 2, body(Name)},
-    {ok, Code} = beam_asm:module({damaged, [{f, 1}], [], [Function], 5}, [], [], []),
+    Assembly = {damaged, [{f, 1}], [], [Function], 5},
+    {ok, Code} = beam_asm:module(case erlang:system_info(otp_release) >= "29" of
+                                     true -> erlang:insert_element(4, Assembly, #{}); % annotations
+                                     false -> Assembly
+                                 end, [], [], []),
     Code.
 
 head() -> [{label, 1}, {func_info, {atom, damaged}, {atom, f}, 1}, {label, 2}].

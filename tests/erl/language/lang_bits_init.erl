@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% SPDX-License-Identifier: Apache-2.0
-%% Binaries as compilers before OTP 25 build them: bs_init2, bs_init_bits, bs_append with their needs of heap.
+%% Binaries as compilers before OTP 25 build them: bs_init2, bs_init_bits, bs_append with their needs of heap. Those since OTP 28 cannot be told to.
+%% until: 27
 %% expect: {<<1,2,3>>,<<"abc">>}
 %% expect: <<7,0,1>>
 %% expect: {<<5:4>>,<<1,2:4>>}

@@ -10,7 +10,7 @@ main() ->
     erlang:display([guard(X, Y) || {X, Y} <- [{1, 2}, {2, 1}, {a, 1}, {1, 1.0}]]),
     erlang:display(same(1, 1)),
     erlang:display(same(1, 1.0)),
-    erlang:display([types(T) || T <- [0, 1 bsl 64, 1.5, [], [x], {}, a, true, <<>>, <<1:3>>, #{}, self(), make_ref(), hd(erlang:ports()),
+    erlang:display([types(T) || T <- [0, 1 bsl 64, 1.5, [], [x], {}, a, true, <<>>, <<1:3>>, #{}, self(), make_ref(), open_port({spawn, "cat"}, []),
                                       fun main/0]]),
     erlang:display([nested(T) || T <- [{ok, [1, {2, 3} | t]}, {ok, [1]}, {error, {why, [deep]}}, other]]).
 

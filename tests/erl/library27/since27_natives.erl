@@ -17,6 +17,7 @@ main() ->
     compiled().
 
 %% expect: 27
+%% expect 29: 29
 %% expect: [true,false,true,false,true]
 
 integers() ->

@@ -22,6 +22,7 @@ main() ->
     io:format("~p~n", [receive {nodedown, Node} -> down end]).
 
 %% expect: [pong,"27",6]
+%% expect 29: [pong,"29",6]
 %% expect: bye
 %% expect: true
 %% expect: [true,true,true,true,true,true,true,true]

@@ -2,11 +2,14 @@
 %% What is told of natives and of the machine's inside; stack traces of what is applied last; binaries to which nothing is appended.
 %% expect: {builtin,[{yield,0},{apply,3},{node,0}]}
 %% expect 27: {builtin,[{max,2},{yield,0},{apply,3},{node,0}]}
+%% expect 29: {builtin,[{max,2},{yield,0},{apply,3},{is_integer,3},{node,0}]}
 %% expect: {listed,[{node,0}]}
 %% expect 27: {listed,[{max,2},{node,0}]}
+%% expect 29: {listed,[{max,2},{is_integer,3},{node,0}]}
 %% expect: {nifs,true,[]}
 %% expect: {same,true,true,true}
 %% expect erl 27: {same,false,false,false}
+%% expect erl 29: {same,true,true,true}
 %% expect: {differs,false,<<"123a">>}
 %% expect: {trace,[{once,[x]},{begin_here,2}]}
 %% expect: {trace,[{twice,[x]},{begin_here,2}]}

@@ -51,7 +51,9 @@
 %% expect: {{ipv6_v6only,true},{error,einval},{ok,[{ipv6_v6only,false}]}}
 %% expect: {{recvtclass,true},ok,{ok,[{recvtclass,true}]}}
 %% expect: {ok,[{active,true},{mode,list},{packet,0},{header,0},{buffer,1460},{exit_on_close,true},{reuseaddr,false},{keepalive,false},{linger,{false,0}},{nodelay,false},{broadcast,false},{dontroute,false},{deliver,term},{packet_size,0},{priority,0},{tos,0},{high_watermark,8192},{low_watermark,4096},{high_msgq_watermark,8192},{low_msgq_watermark,4096},{send_timeout,infinity},{send_timeout_close,false},{delay_send,false},{show_econnreset,false}]}
+%% expect 29: {ok,[{active,true},{mode,list},{packet,0},{header,0},{buffer,9216},{exit_on_close,true},{reuseaddr,false},{keepalive,false},{linger,{false,0}},{nodelay,false},{broadcast,false},{dontroute,false},{deliver,term},{packet_size,0},{priority,0},{tos,0},{high_watermark,8192},{low_watermark,4096},{high_msgq_watermark,8192},{low_msgq_watermark,4096},{send_timeout,infinity},{send_timeout_close,false},{delay_send,false},{show_econnreset,false}]}
 %% expect: {ok,[{active,false},{mode,list},{header,1},{buffer,8192},{read_packets,7},{low_msgq_watermark,4096},{broadcast,true},{multicast_ttl,3},{multicast_loop,false}]}
+%% expect 29: {ok,[{active,false},{mode,list},{header,1},{buffer,9216},{read_packets,7},{low_msgq_watermark,4096},{broadcast,true},{multicast_ttl,3},{multicast_loop,false}]}
 %% expect: [{error,einval},{error,einval},{error,einval},{error,einval},{error,einval},{error,einval},{error,einval},{error,einval}]
 %% expect: [{error,einval},{error,einval},{ok,[{raw,6,1,<<1,0,0,0>>}]}]
 %% expect: [ok,error,error,error]

@@ -1,5 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% re: which escapes are errors, and which mean the character alone, as PCRE 8 has it.
+%% re: which escapes are errors, and which mean the character alone, as PCRE 8 has it. Since OTP 28 it is as PCRE2 has it.
+%% until: 27
 -module(re_refused).
 -export([main/0]).
 

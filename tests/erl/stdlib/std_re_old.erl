@@ -1,5 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Patterns that PCRE 8 takes and PCRE2 by itself does not, and letters of Latin-1 in patterns of Unicode.
+%% Since OTP 28 OTP has PCRE2 by itself.
+%% until: 27
 -module(std_re_old).
 -export([main/0]).
 
