@@ -203,7 +203,8 @@ static bool start_server(void)
 		return false;
 	boot.running = STARTING;
 	heap_init(&h, HEAP_MIN_WORDS);
-	options = map_put(&h, map_new(&h), am_initial_shell, am_noshell);
+	options = map_from_pairs(&h, (Term[]){ am_initial_shell, am_noshell, am_input, am_cooked },
+				 release_names_input() ? 2 : 1);
 	if (!by_driver)
 		boot.running = spawn_call(am_user, am_start, NIL);
 	else if (server == 0)
