@@ -167,7 +167,8 @@ static bool put_alias_exit(struct channel *c, Term to, const struct signal *s, b
 {
 	unsigned flags = ALTACT_ALIAS | ALTACT_EXIT | (s->high ? ALTACT_PRIORITY : 0);
 
-	return PUT(c, s->from, s->term, TERM_NONE, busy, SMALL(CONTROL_ALTACT_SEND), SMALL((uint64_t)flags), s->from, to);
+	return PUT(c, s->from, s->term, TERM_NONE, busy, SMALL(CONTROL_ALTACT_SEND), SMALL((uint64_t)flags), s->from,
+		   to);
 }
 
 static bool put_signal(struct channel *c, Term to, const struct signal *s, bool *busy)

@@ -15,8 +15,9 @@
 
 #define NS_PER_MS ((int64_t)1000000)
 
-/* The limits of all sessions that have some. One that stands somewhere does not change: who changes limits makes another,
- * and the old one is freed after a round of slices, as a thread may keep what it found until its time slice ends.
+/* The limits of all sessions that have some. One that stands somewhere does not change: who changes limits makes
+ * another, and the old one is freed after a round of slices, as a thread may keep what it found until its time slice
+ * ends.
  * Invariant: a process's told_long is the number of the set by which it was changed last and, of each slot, whether its
  * watcher was told that the queue is long. A bit counts for who had the slot then: whose `since` is not newer. */
 struct watch_set {

@@ -19,8 +19,8 @@ struct watch_limits {
 };
 /* Which of them. */
 enum {
-	WATCH_LONG_GC = 1, WATCH_LONG_SCHEDULE = 2, WATCH_LARGE_HEAP = 4, WATCH_BUSY_PORT = 8, WATCH_BUSY_DIST_PORT = 16,
-	WATCH_QUEUE = 32, WATCH_ALL = 63,
+	WATCH_LONG_GC = 1, WATCH_LONG_SCHEDULE = 2, WATCH_LARGE_HEAP = 4, WATCH_BUSY_PORT = 8,
+	WATCH_BUSY_DIST_PORT = 16, WATCH_QUEUE = 32, WATCH_ALL = 63,
 };
 struct watch_profile {
 	Term pid;            /* or a port; NIL: nobody */
