@@ -74,13 +74,19 @@ static const struct watch_limits *find_row(const struct watch_set *set, const st
 	return NULL;
 }
 
-static struct watch_limits limits_in(const struct watch_set *set, const struct trace_session *s)
+/* Under limits_lock. */
+static struct watch_limits copy_row(const struct trace_session *s)
 {
-	const struct watch_limits *l = find_row(set, s);
+	const struct watch_limits *l = find_row(get_limits(), s);
 
-	return l != NULL && (s->number != 0 || tracer_is_alive(l->pid, am_undefined)) ?
-		       *l :
-		       (struct watch_limits){ .pid = NIL };
+	return l != NULL ? *l : (struct watch_limits){ .pid = NIL };
+}
+
+/* Who sets limits of the default session names whom to tell; of another session the limits stay as long as it does. */
+static void forget_dead(struct watch_limits *l, const struct trace_session *s)
+{
+	if (l->pid != NIL && s->number == 0 && !tracer_is_alive(l->pid, am_undefined))
+		*l = (struct watch_limits){ .pid = NIL };
 }
 
 struct watch_limits watch_limits(const struct trace_session *s)
@@ -88,8 +94,9 @@ struct watch_limits watch_limits(const struct trace_session *s)
 	struct watch_limits l;
 
 	lock_acquire(&limits_lock);
-	l = limits_in(get_limits(), s);
+	l = copy_row(s);
 	lock_release(&limits_lock);
+	forget_dead(&l, s);
 	return l;
 }
 
@@ -226,8 +233,7 @@ static void apply(struct watch_limits *l, const struct watch_limits *wanted, uns
 /* Under limits_lock. Fails: false: too many watch queues; then nothing has changed. */
 static bool change_limits(const struct watch_limits *wanted, unsigned given)
 {
-	const struct watch_limits *row = find_row(get_limits(), wanted->session);
-	struct watch_limits old = row != NULL ? *row : (struct watch_limits){ .pid = NIL }, l = old;
+	struct watch_limits old = copy_row(wanted->session), l = old;
 	struct watch_set *set = copy_set(get_limits(), wanted->session);
 
 	set->number = get_limits()->number + 1;
@@ -263,9 +269,10 @@ Term watch_set_limits(Process *p, const struct watch_limits *wanted, unsigned gi
 	bool done;
 
 	lock_acquire(&limits_lock);
-	before = limits_in(get_limits(), wanted->session);
+	before = copy_row(wanted->session);
 	done = change_limits(wanted, given);
 	lock_release(&limits_lock);
+	forget_dead(&before, wanted->session);
 	if (!done)
 		return exc_error(p, am_system_limit);
 	c = mem_alloc(sizeof(*c));
