@@ -24,10 +24,12 @@ struct page {
     uint64_t words[PAGE_WORDS];
 };
 
+struct stream_key {
+    uint32_t vm, thread;
+};
+
 struct stream {
-    struct {
-        uint32_t vm, thread;
-    } key;
+    struct stream_key key;
     uint64_t sequence; /* of the last page */
     uint64_t told;     /* events up to now */
     uint64_t last_ns;  /* of the last event in the page */
@@ -69,15 +71,16 @@ void trap_pages_free(struct trap_pages *pages)
 /* NULL: out of memory. */
 static struct stream *find_stream(struct trap_pages *pages, uint32_t vm, uint32_t thread)
 {
-    struct stream *s, fresh = {.key = {vm, thread}};
+    const struct stream_key key = {vm, thread};
+    struct stream *s;
 
-    HASH_FIND(hh, pages->streams, &fresh.key, sizeof fresh.key, s);
+    HASH_FIND(hh, pages->streams, &key, sizeof key, s);
     if (s)
         return s;
     s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    s->key = fresh.key;
+    s->key = key;
     HASH_ADD(hh, pages->streams, key, sizeof s->key, s);
     if (table_has(s))
         return s;
