@@ -165,6 +165,7 @@ START_TEST(test_view_places_drop_leaves_what_is_being_taken)
     enum { AT = 5, TAKEN = 6, OTHERS = 7 };
     struct place *places;
     struct bpf_program *program;
+    struct view_kept kept;
     struct views *skel;
 
     SUPPORT_BPF();
@@ -172,19 +173,21 @@ START_TEST(test_view_places_drop_leaves_what_is_being_taken)
     bpf_object__for_each_program(program, skel->obj)
         bpf_program__set_autoload(program, false);
     ck_assert_int_eq(views__load(skel), 0);
+    ck_assert_int_eq(view_places_open(&kept, skel->maps.spawns_births_at, skel->maps.spawns_births_more), 0);
     places = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skel->maps.spawns_births_at), 0);
     ck_assert_ptr_ne(places, MAP_FAILED);
     places[AT] = (struct place){.owner = view_who_of(AT, OURS, 1) + 1, .vm = OURS};
     places[TAKEN] = (struct place){.owner = view_who_of(TAKEN, OTHER, 1)};
     places[OTHERS] = (struct place){.owner = view_who_of(OTHERS, OTHER, 1), .vm = OTHER};
     memset(&places[AT].state, 1, sizeof places->state);
-    view_places_drop(skel->maps.spawns_births_at, skel->maps.spawns_births_more, &vms);
+    view_places_drop(&kept, &vms);
     ck_assert_uint_eq(places[AT].owner, 1); /* one of it stands in the hash */
     ck_assert_uint_eq(places[AT].vm, 0);
     ck_assert_mem_eq(&places[AT].state, &(struct state_spawns_births){0}, sizeof places->state);
     ck_assert_uint_eq(places[TAKEN].owner, view_who_of(TAKEN, OTHER, 1));
     ck_assert_uint_eq(places[OTHERS].vm, OTHER);
     munmap(places, 4096);
+    view_places_close(&kept);
     views__destroy(skel);
 }
 END_TEST

@@ -52,6 +52,10 @@ struct engine {
     struct counted_vm *counted; /* VMs that something was counted of, those too that no look found */
     size_t ncounted;
     struct open_shares shares;
+    struct {
+        struct view_kept kept;
+        bool open;
+    } states[VIEW_NSTATES]; /* once somebody asked for them */
     uint32_t percent_full; /* the fullest table of names that was read last */
 };
 
@@ -106,14 +110,33 @@ static void size_states(void *ctx, uint64_t processes)
             bpf_map__set_max_entries(find_map(e, view_states[i].map, "at"), places);
 }
 
+/* What the programs, which were loaded, keep. Fails: -errno. */
+static int find_kept_states(struct engine *e, enum view_state_id id, const struct view_kept **out)
+{
+    const char *map = view_states[id].map;
+    int err = 0;
+
+    if (!e->states[id].open)
+        err = view_places_open(&e->states[id].kept, find_map(e, map, "at"), find_map(e, map, "more"));
+    e->states[id].open = !err;
+    *out = &e->states[id].kept;
+    return err;
+}
+
+static void drop_state(struct engine *e, enum view_state_id id, const struct vm_set *vms)
+{
+    const struct view_kept *kept;
+
+    if (!find_kept_states(e, id, &kept))
+        view_places_drop(kept, vms);
+}
+
 /* Removes what was kept of VMs that have ended: nothing of it is there for one that gets a process id of theirs. */
 static void drop_states(struct engine *e, struct session *s, const struct vm_set *vms)
 {
     for (size_t i = 0; session_loaded(s) && i < VIEW_NSTATES; i++) {
-        const struct view_state *state = &view_states[i];
-
-        if (e->on[state->view])
-            view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), vms);
+        if (e->on[view_states[i].view])
+            drop_state(e, (enum view_state_id)i, vms);
     }
     if (!session_loaded(s))
         return;
@@ -132,7 +155,7 @@ static void on_missed(void *ctx, struct session *s)
         const struct view_state *state = &view_states[i];
 
         if (e->on[state->view] && views[state->view].text)
-            view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), NULL);
+            drop_state(e, (enum view_state_id)i, NULL);
     }
     vm_maps_miss(*e->skeleton->skeleton->obj);
     open_forget(&e->shares, 0);
@@ -404,10 +427,11 @@ static const struct wanted *untold(void *ctx, uint32_t vm)
 static int tell_open(void *ctx, enum view_state_id id, const struct open_taker *taker)
 {
     struct engine *e = ctx;
-    const struct view_state *state = &view_states[id];
-    int err = session_loaded(e->session)
-                  ? view_places_each(find_map(e, state->map, "at"), find_map(e, state->map, "more"), taker) : 0;
+    const struct view_kept *kept;
+    int err = session_loaded(e->session) ? find_kept_states(e, id, &kept) : 0;
 
+    if (!err && session_loaded(e->session))
+        err = view_places_each(kept, taker);
     return !err && e->feed ? feed_open(e->feed, id, taker) : err;
 }
 
@@ -614,6 +638,8 @@ int engine_run(struct engine_question *question, const struct options *options)
     result_forget(&e.printed);
     for (size_t i = 0; i < question->nreaders; i++)
         result_forget(&question->readers[i].gathered);
+    for (size_t i = 0; i < VIEW_NSTATES; i++)
+        view_places_close(&e.states[i].kept);
     untold_free(&e.untold);
     open_shares_free(&e.shares);
     free(e.counted);

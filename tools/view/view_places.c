@@ -24,35 +24,43 @@ struct whose {
     uint64_t id, vm; /* vm: above its 32 bits there may be more of the key */
 };
 
-/* The array's memory, which programs write to. */
-struct places {
-    char *bytes;
-    size_t size, each;
-    uint32_t n; /* a power of two */
-};
-
-static uint64_t *owner_at(const struct places *p, uint32_t i)
+static uint64_t *owner_at(const struct view_kept *p, uint32_t i)
 {
     return (uint64_t *)(p->bytes + p->each * (i & (p->n - 1)));
 }
 
 /* Of a place's words the last is its VM. */
-static size_t vm_word(const struct places *p)
+static size_t vm_word(const struct view_kept *p)
 {
     return p->each / sizeof(uint64_t) - 1;
 }
 
-static bool map_places(struct bpf_map *at, int protection, struct places *p)
+int view_places_open(struct view_kept *p, struct bpf_map *at, struct bpf_map *more)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *bytes;
 
-    *p = (struct places){.each = bpf_map__value_size(at), .n = bpf_map__max_entries(at)};
+    *p = (struct view_kept){.hash = bpf_map__fd(more)};
+    if (!at)
+        return 0;
+    p->each = bpf_map__value_size(at);
+    p->n = bpf_map__max_entries(at);
     p->size = (p->each * p->n + page - 1) / page * page;
-    p->bytes = mmap(NULL, p->size, protection, MAP_SHARED, bpf_map__fd(at), 0);
-    return p->bytes != MAP_FAILED;
+    bytes = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(at), 0);
+    if (bytes == MAP_FAILED)
+        return -errno;
+    p->bytes = bytes;
+    return 0;
 }
 
-static void free_places(const struct places *p, const struct vm_set *vms)
+void view_places_close(struct view_kept *p)
+{
+    if (p->bytes)
+        munmap(p->bytes, p->size);
+    p->bytes = NULL;
+}
+
+static void free_places(const struct view_kept *p, const struct vm_set *vms)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         uint64_t *place = owner_at(p, i), *of = place + vm_word(p);
@@ -66,31 +74,25 @@ static void free_places(const struct places *p, const struct vm_set *vms)
 }
 
 struct emptying {
-    int hash;
-    const struct places *places; /* NULL: the state has none */
+    const struct view_kept *places;
     const struct vm_set *vms;
 };
 
 static void drop_key(void *ctx, const void *at)
 {
     const struct emptying *e = ctx;
+    const struct view_kept *p = e->places;
     const struct whose *key = at;
 
-    if ((!e->vms || vm_set_has(e->vms, (uint32_t)key->vm)) && !bpf_map_delete_elem(e->hash, key) && e->places)
-        __atomic_sub_fetch(owner_at(e->places, view_place_number(key->id, key->vm)), 1, __ATOMIC_ACQ_REL);
+    if ((!e->vms || vm_set_has(e->vms, (uint32_t)key->vm)) && !bpf_map_delete_elem(p->hash, key) && p->bytes)
+        __atomic_sub_fetch(owner_at(p, view_place_number(key->id, key->vm)), 1, __ATOMIC_ACQ_REL);
 }
 
-void view_places_drop(struct bpf_map *at, struct bpf_map *more, const struct vm_set *vms)
+void view_places_drop(const struct view_kept *p, const struct vm_set *vms)
 {
-    struct places places;
-
-    if (at && !map_places(at, PROT_READ | PROT_WRITE, &places))
-        return;
-    if (at)
-        free_places(&places, vms);
-    vm_maps_each_key(bpf_map__fd(more), drop_key, &(struct emptying){bpf_map__fd(more), at ? &places : NULL, vms});
-    if (at)
-        munmap(places.bytes, places.size);
+    if (p->bytes)
+        free_places(p, vms);
+    vm_maps_each_key(p->hash, drop_key, &(struct emptying){p, vms});
 }
 
 /* ---- reading */
@@ -116,7 +118,7 @@ static void tell_key(void *ctx, const void *at, const void *value)
 }
 
 /* Each is copied, but for the owner, and told if it was the same process's before and after that. */
-static void tell_places(const struct places *p, void *copy, struct telling *t)
+static void tell_places(const struct view_kept *p, void *copy, struct telling *t)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         const uint64_t *place = owner_at(p, i);
@@ -133,23 +135,16 @@ static void tell_places(const struct places *p, void *copy, struct telling *t)
     }
 }
 
-int view_places_each(struct bpf_map *at, struct bpf_map *more, const struct open_taker *taker)
+int view_places_each(const struct view_kept *p, const struct open_taker *taker)
 {
     struct telling telling = {taker, clock_ns(CLOCK_MONOTONIC), 0};
-    struct places places;
-    void *copy = NULL;
+    void *copy = p->bytes ? malloc(p->each) : NULL;
 
-    if (at && !map_places(at, PROT_READ, &places))
-        return -errno;
-    if (at)
-        copy = malloc(places.each);
-    if (at && copy)
-        tell_places(&places, copy, &telling);
-    if (at && !copy)
-        telling.err = -ENOMEM;
-    if (at)
-        munmap(places.bytes, places.size);
+    if (p->bytes && !copy)
+        return -ENOMEM;
+    if (p->bytes)
+        tell_places(p, copy, &telling);
     free(copy);
-    vm_maps_each(bpf_map__fd(more), tell_key, &telling);
+    vm_maps_each(p->hash, tell_key, &telling);
     return telling.err;
 }
