@@ -142,16 +142,107 @@ static int remove_group(struct links_set *l, struct links_group *g)
     return 0;
 }
 
-static void wait_for_closer(struct links_set *l)
+/* ---- in the background */
+
+/*
+ * A thread that removes what waits, for as long as something does. So many groups may wait at most: where VMs come and
+ * go faster than the kernel detaches from them, their descriptors would run out.
+ */
+enum { MOST_WAITING = 4096 };
+
+struct links_closer {
+    pthread_mutex_t lock;
+    pthread_t thread;
+    bool started, runs; /* runs: it takes what waits */
+    struct links_set waits;
+};
+
+static struct links_set take_waiting(struct links_closer *c)
 {
-    if (l->closes)
-        pthread_join(l->closer, NULL);
-    l->closes = false;
+    struct links_set gone = {0};
+
+    pthread_mutex_lock(&c->lock);
+    c->runs = c->waits.n > 0;
+    if (c->runs) {
+        gone = c->waits;
+        c->waits = (struct links_set){0};
+    }
+    pthread_mutex_unlock(&c->lock);
+    return gone;
 }
+
+static void *remove_waiting(void *closer)
+{
+    for (struct links_set gone = take_waiting(closer); gone.n; gone = take_waiting(closer)) {
+        for_each(&gone, remove_group);
+        free(gone.groups);
+    }
+    return NULL;
+}
+
+static void wait_for_closer(struct links_closer *c)
+{
+    if (c && c->started)
+        pthread_join(c->thread, NULL);
+    if (c)
+        c->started = false;
+}
+
+static struct links_closer *find_closer(struct links_set *l)
+{
+    struct links_closer *fresh = l->closer ? NULL : calloc(1, sizeof *fresh);
+
+    if (fresh) {
+        *fresh = (struct links_closer){.lock = PTHREAD_MUTEX_INITIALIZER};
+        l->closer = fresh;
+    }
+    return l->closer;
+}
+
+/* Moves the owners' groups; without memory for them they stay. */
+static void move_groups(struct links_set *l, const struct vm_set *owners, struct links_set *to)
+{
+    struct links_group *groups = realloc(to->groups, (to->n + l->n + 1) * sizeof *groups);
+    size_t kept = 0;
+
+    if (!groups)
+        return;
+    to->groups = groups;
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->groups[i].wish.owner && vm_set_has(owners, (uint32_t)l->groups[i].wish.owner))
+            groups[to->n++] = l->groups[i];
+        else
+            l->groups[kept++] = l->groups[i];
+    }
+    l->n = kept;
+}
+
+void links_drop(struct links_set *l, const struct vm_set *owners)
+{
+    struct links_closer *c = find_closer(l);
+    bool starts, full;
+
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    move_groups(l, owners, &c->waits);
+    starts = c->waits.n && !c->runs;
+    full = c->waits.n > MOST_WAITING;
+    c->runs |= starts;
+    pthread_mutex_unlock(&c->lock);
+    if (starts || full)
+        wait_for_closer(c);
+    if (starts)
+        c->started = !pthread_create(&c->thread, NULL, remove_waiting, c);
+    if (starts && !c->started)
+        remove_waiting(c);
+}
+
+/* ---- all of them, again */
 
 void links_cut(struct links_set *l, size_t n)
 {
-    wait_for_closer(l);
+    wait_for_closer(l->closer);
     if (l->n > n) {
         struct links_set behind = {.groups = l->groups + n, .n = l->n - n};
 
@@ -159,54 +250,13 @@ void links_cut(struct links_set *l, size_t n)
         l->n = n;
     }
     if (!l->n) {
+        if (l->closer)
+            free(l->closer->waits.groups);
+        free(l->closer);
         free(l->groups);
         l->groups = NULL;
+        l->closer = NULL;
     }
-}
-
-static void *remove_all(void *ctx)
-{
-    struct links_set *gone = ctx;
-
-    for_each(gone, remove_group);
-    free(gone->groups);
-    free(gone);
-    return NULL;
-}
-
-/* Moves the groups of the owners to a set of their own; NULL: there are none, or no memory. */
-static struct links_set *take_out(struct links_set *l, const struct vm_set *owners)
-{
-    struct links_set *gone = calloc(1, sizeof *gone);
-    struct links_group *groups = gone ? calloc(l->n + 1, sizeof *groups) : NULL;
-    size_t kept = 0;
-
-    for (size_t i = 0; groups && i < l->n; i++) {
-        if (l->groups[i].wish.owner && vm_set_has(owners, (uint32_t)l->groups[i].wish.owner))
-            groups[gone->n++] = l->groups[i];
-        else
-            l->groups[kept++] = l->groups[i];
-    }
-    if (groups && gone->n) {
-        gone->groups = groups;
-        l->n = kept;
-        return gone;
-    }
-    free(groups);
-    free(gone);
-    return NULL;
-}
-
-void links_drop(struct links_set *l, const struct vm_set *owners)
-{
-    struct links_set *gone = take_out(l, owners);
-
-    if (!gone)
-        return;
-    wait_for_closer(l); /* one at a time: else what waits to be closed could grow */
-    l->closes = !pthread_create(&l->closer, NULL, remove_all, gone);
-    if (!l->closes)
-        remove_all(gone);
 }
 
 static int leave_group(struct links_set *l, struct links_group *g)

@@ -7,8 +7,6 @@
 #ifndef TOOLS_LINKS_H
 #define TOOLS_LINKS_H
 
-#include <pthread.h>
-
 #include "uprobe.h"
 #include "vm_maps.h"
 
@@ -35,8 +33,7 @@ struct links_set {
     size_t n;
     bool many; /* the kernel has links of many places */
     bool away; /* what may be taken away is */
-    bool closes; /* a thread removes groups of processes that have ended */
-    pthread_t closer;
+    struct links_closer *closer; /* removes groups of processes that have ended; NULL: none have */
 };
 
 /* Makes a group, with its links unless they are away. Fails: -errno; -ESRCH: the process has ended. */
@@ -45,7 +42,7 @@ int links_add(struct links_set *l, const struct links_wish *wish, const struct u
 int links_take(struct links_set *l, int link);
 /* Removes all groups behind the first n. */
 void links_cut(struct links_set *l, size_t n);
-/* Removes the groups of processes, in the background: nobody waits for the kernel. */
+/* Removes the groups of processes, in the background: nobody waits for the kernel, nor for those that ended before. */
 void links_drop(struct links_set *l, const struct vm_set *owners);
 /* Takes away what may be; returns when the kernel has removed the traps. */
 void links_leave(struct links_set *l);
