@@ -19,15 +19,6 @@
 enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, LOOK_NS = 100000000 };
 enum { EARLY_S = 10, FILES_NEEDED = 64 };
 
-/* An executable that was looked at. */
-struct watch_file {
-    dev_t dev;
-    ino_t ino;
-    struct timespec changed;
-    bool watched;
-    bool hooks; /* its processes are looked at one by one: they have hooks, or their memory is read */
-};
-
 /* What became of a required target. */
 static int require_sites(const struct watch *w, int sites, const struct target *t, const struct plan *plan)
 {
@@ -173,18 +164,6 @@ int watch_see_held(struct watch *w)
 
 /* ---- all targets */
 
-/*
- * Each executable is looked at once, VM or not, so that looking again and again is cheap. A file that we watch keeps
- * its inode while we do; the inode of another may become another file, whose time of change is another.
- */
-static struct watch_file *find_file(struct watch *w, const struct stat *st)
-{
-    for (size_t i = 0; i < w->nfiles; i++)
-        if (w->files[i].dev == st->st_dev && w->files[i].ino == st->st_ino)
-            return &w->files[i];
-    return NULL;
-}
-
 static struct watch_process *find_process(struct watch *w, int pid)
 {
     for (size_t i = 0; i < w->nprocesses; i++)
@@ -206,9 +185,12 @@ static int remember_process(struct watch *w, const struct target_life *life, boo
 
 static bool skip_known(void *ctx, int pid, const struct stat *st)
 {
-    const struct watch_file *file = find_file(ctx, st);
+    const struct watch *w = ctx;
+    const struct executable *file = executables_find(&w->files, st);
     struct target_life life;
 
+    if (planner_has(&w->planner, pid))
+        return true;
     if (!file)
         return false;
     if (file->hooks)
@@ -219,26 +201,10 @@ static bool skip_known(void *ctx, int pid, const struct stat *st)
            (file->changed.tv_sec == st->st_ctim.tv_sec && file->changed.tv_nsec == st->st_ctim.tv_nsec);
 }
 
-/* NULL: out of memory. */
-static struct watch_file *remember_file(struct watch *w, const struct stat *st)
-{
-    struct watch_file *file = find_file(w, st), *all;
-
-    if (!file) {
-        all = realloc(w->files, (w->nfiles + 1) * sizeof *all);
-        if (!all)
-            return NULL;
-        w->files = all;
-        file = &all[w->nfiles++];
-        *file = (struct watch_file){.dev = st->st_dev, .ino = st->st_ino};
-    }
-    file->changed = st->st_ctim;
-    return file;
-}
-
 static void remember_other(void *ctx, const struct stat *st)
 {
-    struct watch_file *file = remember_file(ctx, st);
+    struct watch *w = ctx;
+    struct executable *file = executables_add(&w->files, st);
 
     if (file)
         file->watched = file->hooks = false;
@@ -248,35 +214,59 @@ static void remember_other(void *ctx, const struct stat *st)
  * A VM that cannot be watched is not the end of watching others; one that is young may not be far enough yet. One that
  * ends while it is attached to is remembered too: the next look lets go of what was opened for it.
  */
-static int attach_found(void *ctx, struct target *t)
+static int attach_planned(struct watch *w, const struct target *t, const struct target_life *life, struct plan *plan)
 {
-    struct watch *w = ctx;
-    struct target_life life;
-    struct watch_file *file = remember_file(w, &t->elf->st);
-    struct plan *plan;
+    struct executable *file = executables_add(&w->files, &t->elf->st);
     const char *why;
-    int sites, err;
+    int sites;
 
     if (!file)
         return fail(-ENOMEM, "out of memory");
-    if (target_read_life(t->pid, &life))
-        return 0;
-    err = plan_new(t, w->ops.hooks_only, &plan);
-    if (err)
-        return err;
     file->hooks |= t->provider->hooks || plan->vm || plan->early;
-    if (plan->early && is_patient(w, t->pid)) {
-        plan_free(plan);
+    if (plan->early && is_patient(w, t->pid))
         return 0;
-    }
     sites = attach_target(w, t, plan, -1, file->watched);
     file->watched |= sites > 0 && t->elf->nnotes;
     w->vms += sites > 0;
     why = plan->refused[0] ? plan->refused : attach_lacks(&w->attach, plan);
     if ((sites < 0 || (!sites && why)) && target_lives(t->pid))
         note("'%s' (process %d) is not watched%s%s", t->name, t->pid, why ? ": " : "", why ? why : "");
+    return file->hooks || file->watched ? remember_process(w, life, sites > 0 || file->watched) : 0;
+}
+
+static int attach_found(struct watch *w, const struct target *t, const struct target_life *life)
+{
+    struct plan *plan;
+    int err = plan_new(t, w->ops.hooks_only, &plan);
+
+    if (err)
+        return err;
+    err = attach_planned(w, t, life, plan);
     plan_free(plan);
-    return file->hooks || file->watched ? remember_process(w, &life, sites > 0 || file->watched) : 0;
+    return err;
+}
+
+/* Whether this look has taken as long as it may. */
+static bool is_over(const struct watch *w)
+{
+    return w->turn_end_ns && clock_ns(CLOCK_MONOTONIC) > w->turn_end_ns;
+}
+
+/* Those whose plans are made, but for one that runs another program by now. */
+static int attach_all_planned(struct watch *w)
+{
+    struct planner_job *job;
+    int err = 0;
+
+    while (!err && !is_over(w) && (job = planner_next(&w->planner))) {
+        struct target_life now;
+
+        err = job->err;
+        if (!err && !target_read_life(job->life.pid, &now) && target_same_life(&now, &job->life))
+            err = attach_planned(w, &job->target, &job->life, job->plan);
+        planner_free(job);
+    }
+    return err;
 }
 
 /* Whether it started after we did. */
@@ -287,21 +277,22 @@ static bool is_new(const struct watch *w, int pid)
     return target_age_s(pid) < (double)(clock_ns(CLOCK_MONOTONIC) - since_ns) / 1e9;
 }
 
-/* Nonzero ends the look. The first one, which has no end, would run after those that start meanwhile. */
+/*
+ * Nonzero ends the look. The first one, which has no end, would run after those that start meanwhile. In a later one
+ * others are watched: they are not to wait until what the VM is has been read.
+ */
 static int find_another(void *ctx, struct target *t)
 {
     struct watch *w = ctx;
-    int err;
+    struct target_life life;
 
     if (!w->turn_end_ns && is_new(w, t->pid)) {
         w->cut_short = true;
         return 0;
     }
-    err = attach_found(w, t);
-    if (err || !w->turn_end_ns || clock_ns(CLOCK_MONOTONIC) <= w->turn_end_ns)
-        return err;
-    w->cut_short = true;
-    return 1;
+    if (target_read_life(t->pid, &life))
+        return 0;
+    return w->turn_end_ns ? !planner_start(&w->planner, t, &life, w->ops.hooks_only) : attach_found(w, t, &life);
 }
 
 static void drop_processes(struct watch *w, const struct vm_set *vms)
@@ -336,7 +327,10 @@ static int drop_ended(struct watch *w)
     return 0;
 }
 
-/* A look attaches to new VMs for LOOK_NS, as results are due meanwhile; `whole`: to all that ran before us. */
+/*
+ * A look attaches to new VMs for LOOK_NS, as results are due meanwhile; `whole`: to all that ran before us. More are
+ * looked for once the plans are made of those that were found.
+ */
 static int scan_all(struct watch *w, bool whole)
 {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -348,7 +342,11 @@ static int scan_all(struct watch *w, bool whole)
     }
     w->turn_end_ns = whole ? 0 : now_ns + LOOK_NS;
     w->cut_short = false;
-    err = err ? err : target_each(&(struct target_visitor){skip_known, remember_other, find_another, w});
+    if (!err)
+        err = attach_all_planned(w);
+    if (!err && planner_is_idle(&w->planner))
+        err = target_each(&(struct target_visitor){skip_known, remember_other, find_another, w});
+    w->cut_short |= !planner_is_idle(&w->planner);
     return err < 0 ? err : 0;
 }
 
@@ -565,6 +563,7 @@ void watch_stop(struct watch *w)
 
 void watch_close(struct watch *w)
 {
+    planner_close(&w->planner);
     attach_clear(&w->attach);
     hold_close(&w->hold);
     if (w->child.pid)
@@ -573,6 +572,6 @@ void watch_close(struct watch *w)
         target_close(&w->only);
     plan_free(w->plan);
     names_free(w->names);
-    free(w->files);
+    executables_free(&w->files);
     free(w->processes);
 }

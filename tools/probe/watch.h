@@ -11,7 +11,9 @@
 #include "attach.h"
 #include "common/hold.h"
 #include "common/options.h"
+#include "executables.h"
 #include "otp/names.h"
+#include "planner.h"
 #include "target/child.h"
 
 struct watch_ops {
@@ -53,10 +55,10 @@ struct watch {
     bool waits;         /* for the VM: it is not found, or not far enough */
     uint64_t turn_end_ns; /* of a look at all: what it does not come to then is left to the next; 0: nothing is */
     bool cut_short;       /* the last look was */
+    struct planner planner; /* of VMs that are found once others are watched */
     uint64_t dropped_ns;  /* when those that have ended were looked for last */
-    struct watch_file *files; /* executables that were looked at */
-    size_t nfiles;
-    struct watch_process *processes; /* with -a */
+    struct executables files; /* with -a, as what follows */
+    struct watch_process *processes;
     size_t nprocesses;
 };
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plans for VMs that are found while others are watched. To read an emulator's symbols and code takes a quarter of a
+ * second; threads do that, so that whoever reads events goes on.
+ */
+#ifndef TOOLS_PLANNER_H
+#define TOOLS_PLANNER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "plan.h"
+#include "target/target.h"
+
+enum { PLANNER_JOBS = 4 };
+
+struct planner_job {
+    struct target target;
+    struct target_life life; /* pid 0: the job is free */
+    bool hooks_only;
+    struct plan *plan;
+    int err; /* of plan_new */
+    atomic_bool done;
+    pthread_t thread;
+};
+
+/* Begins as zeros. */
+struct planner {
+    struct planner_job jobs[PLANNER_JOBS];
+};
+
+/* Takes the target over, and leaves none behind. False: there is no room, or no thread; the target stays. */
+bool planner_start(struct planner *p, struct target *target, const struct target_life *life, bool hooks_only);
+bool planner_has(const struct planner *p, int pid);
+bool planner_is_idle(const struct planner *p);
+/* One that is planned; planner_free gives its room back. NULL: none is. */
+struct planner_job *planner_next(struct planner *p);
+void planner_free(struct planner_job *job);
+/* Waits for those that are being planned. */
+void planner_close(struct planner *p);
+
+#endif
