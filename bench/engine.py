@@ -104,6 +104,8 @@ class Rows:
         self.lttng = []
         self.lossy, self.failed = set(), {}
         self.attach, self.detach, self.kilobytes = [], [], []
+        self.beside = collections.defaultdict(list)     # by VM: how many times a table takes with a recording beside it
+        self.load, self.idle = [], []                   # of ten views: (by the clock, of processors) in seconds; percent
 
     def bare(self, row, vm, kind, n=HOPS):
         self.unwatched[row].append(vm.work(kind, n))
@@ -302,6 +304,56 @@ def tell_all(vm):
     print("    %d messages round a ring, %d events: %d told, %d events lost" % (MANY, PAGE_EVENTS * MANY, told, lost(text)))
 
 
+def spent(pid):
+    """Nanoseconds of processors that its threads have had."""
+    tasks = f"/proc/{pid}/task"
+    return sum(int(open(f"{tasks}/{task}/schedstat").read().split()[0]) for task in os.listdir(tasks))
+
+
+def measure_beside(rows, name, vm, work, n):
+    """What a table takes, and a recording beside it: of the VM and of erlsnoop together, a message round a ring in parts, so
+    that the pages of one are read before the next."""
+    took = {}
+    for row, words in (("table", []), ("-o", ["-o", os.path.join(work, "beside.rec")])):
+        try:
+            watcher = Watcher(snoop(vm, "watch", "spawns,msglat", *words), '"type"')
+        except RuntimeError as why:
+            rows.failed[f"{name} beside"] = str(why)
+            return
+        before, vm_ns = spent(watcher.process.pid), 0
+        for _ in range(10):
+            vm_ns += n // 10 * vm.work("ring", n // 10)[CPU]
+            time.sleep(0.3)
+        took[row] = vm_ns + spent(watcher.process.pid) - before
+        if lost(watcher.end()[0]):
+            rows.lossy.add(f"{name} beside")
+    rows.beside[name].append(took["-o"] / took["table"])
+
+
+def report_beside(rows, name, text):
+    times = "%.2f" % statistics.median(rows.beside[name]) if rows.beside[name] else rows.failed.get(f"{name} beside", "-")
+    if f"{name} beside" in rows.lossy:
+        times = "events were lost"
+    print("    spawns,msglat of %s and a recording of it beside the table, processors of both: %s times the table alone (1.1)" % (
+        text, times))
+
+
+def measure_many(rows, stock):
+    """Ten views of an erl that does nothing: until they are attached, and what they take then."""
+    watcher = Watcher([SNOOP, "watch", ",".join(VIEWS + QUIET_VIEWS), "--json", "-p", str(stock.pid), "1"], "watching")
+    rows.load.append((watcher.attached, spent(watcher.process.pid) / 1e9))
+    before, begun = spent(watcher.process.pid), time.monotonic()
+    time.sleep(5)
+    rows.idle.append((spent(watcher.process.pid) - before) / 1e7 / (time.monotonic() - begun))
+    watcher.end()
+
+
+def report_many(rows):
+    wall, cpu = (statistics.median(value[of] for value in rows.load) for of in (WALL, CPU))
+    print("    ten views of an idle erl, each second: attached after %.2f s (1.0), %.2f s of a processor; %.1f %% of one then" % (
+        wall, cpu, statistics.median(rows.idle)))
+
+
 def first_lines(rows, vm):
     for _ in range(RUNS):
         watcher = Watcher([SNOOP, "msglat", "--json", "-p", str(vm.pid), "0.01"], '"type"')
@@ -363,6 +415,9 @@ def main():
                 measure_views(rows, vm, "batches")
                 measure_views(rows, vm, "notes")
                 measure_stock(rows, stock, newer)
+                measure_beside(rows, "erlvm", vm, work, 3 * HOPS)
+                measure_beside(rows, "erl", stock, work, HOPS // 2)
+                measure_many(rows, stock)
             report_events(rows, why)
             report_views(rows, "batches", "views from pages")
             report_views(rows, "notes", "views from notes")
@@ -371,6 +426,9 @@ def main():
             first_lines(rows, vm)
             print("    erlsnoop: %.0f MB at most (40), first line after %.2f s (0.5), end after %.2f s (0.2), once %.2f" % (
                 max(rows.kilobytes) / 1000, statistics.median(rows.attach), statistics.median(rows.detach), max(rows.detach)))
+            report_beside(rows, "erlvm", "erlvm")
+            report_beside(rows, "erl", "an unmodified erl")
+            report_many(rows)
             report_stock(rows)
         finally:
             for started in (vm, stock, newer, lttng):
