@@ -407,6 +407,23 @@ START_TEST(test_spawns_all_goes_on_past_a_file_that_cannot_be_watched)
 }
 END_TEST
 
+/* More than are looked at side by side: those that ran before erlsnoop, and as many that come later. */
+START_TEST(test_spawns_all_attaches_to_many_at_once)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "vms() { for i in {1..9}; do cp $EMITTER $1$i; ./$1$i -e -w go \"process__spawn=23||$1:vm/0\" > $1$i.out &\n"
+        "v=\"$v $!\"; runs $! $1$i; done; }\n"
+        "vms first; $ERLSNOOP spawns --json -a --ready-fd 3 3> ready & s=$!; await ready; n=$(links $s); vms later\n"
+        "until [ $(links $s) -ge $((2 * n)) ]; do kill -0 $s || break; sleep .05; done\n"
+        "touch go; wait $v; kill -INT $s; wait $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_sum(r->out, "\"first:vm/0\"", "count"), 9 * 23);
+    ck_assert_int_eq(support_sum(r->out, "\"later:vm/0\"", "count"), 9 * 23);
+}
+END_TEST
+
 /* While one file at most can be opened, which /proc is, the new VM cannot be looked at; later it is. What is open between
  * two looks is what is open at the quietest of many moments. */
 START_TEST(test_spawns_all_looks_again_at_a_file_that_could_not_be_opened)
@@ -493,6 +510,7 @@ Suite *spawns_suite(void)
     tcase_add_test(live, test_spawns_all_goes_on_past_a_file_that_cannot_be_watched);
     tcase_add_test(live, test_spawns_all_looks_again_at_a_file_that_could_not_be_opened);
     tcase_add_test(live, test_spawns_all_looks_again_at_a_file_that_changed);
+    tcase_add_test(live, test_spawns_all_attaches_to_many_at_once);
     tcase_add_loop_test(live, test_spawns_counts_every_one_of_many_sites, 0, 2);
     suite_add_tcase(suite, live);
     return suite;

@@ -17,7 +17,7 @@
 #include "target/target_find.h"
 
 enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, LOOK_NS = 100000000 };
-enum { EARLY_S = 10, FILES_NEEDED = 64 };
+enum { EARLY_S = 10, FILES_NEEDED = 64, PLANNED_US = 1000 /* how often the first look asks for plans */ };
 
 /* What became of a required target. */
 static int require_sites(const struct watch *w, int sites, const struct target *t, const struct plan *plan)
@@ -189,7 +189,7 @@ static bool skip_known(void *ctx, int pid, const struct stat *st)
     const struct executable *file = executables_find(&w->files, st);
     struct target_life life;
 
-    if (planner_has(&w->planner, pid))
+    if (pid <= w->passed || planner_has(&w->planner, pid))
         return true;
     if (!file)
         return false;
@@ -234,18 +234,6 @@ static int attach_planned(struct watch *w, const struct target *t, const struct 
     return file->hooks || file->watched ? remember_process(w, life, sites > 0 || file->watched) : 0;
 }
 
-static int attach_found(struct watch *w, const struct target *t, const struct target_life *life)
-{
-    struct plan *plan;
-    int err = plan_new(t, w->ops.hooks_only, &plan);
-
-    if (err)
-        return err;
-    err = attach_planned(w, t, life, plan);
-    plan_free(plan);
-    return err;
-}
-
 /* Whether this look has taken as long as it may. */
 static bool is_over(const struct watch *w)
 {
@@ -278,8 +266,8 @@ static bool is_new(const struct watch *w, int pid)
 }
 
 /*
- * Nonzero ends the look. The first one, which has no end, would run after those that start meanwhile. In a later one
- * others are watched: they are not to wait until what the VM is has been read.
+ * Nonzero ends the look: there is no room for another. The first look, which has no end, would run after those that
+ * start meanwhile.
  */
 static int find_another(void *ctx, struct target *t)
 {
@@ -292,7 +280,10 @@ static int find_another(void *ctx, struct target *t)
     }
     if (target_read_life(t->pid, &life))
         return 0;
-    return w->turn_end_ns ? !planner_start(&w->planner, t, &life, w->ops.hooks_only) : attach_found(w, t, &life);
+    if (!planner_start(&w->planner, t, &life, w->ops.hooks_only))
+        return 1;
+    w->found = t->pid;
+    return 0;
 }
 
 static void drop_processes(struct watch *w, const struct vm_set *vms)
@@ -327,11 +318,38 @@ static int drop_ended(struct watch *w)
     return 0;
 }
 
+/* Goes on behind the process where the last look had to end, so that each has its turn. */
+static int look_on(struct watch *w)
+{
+    int stop;
+
+    w->found = 0;
+    stop = target_each(&(struct target_visitor){skip_known, remember_other, find_another, w});
+    w->passed = stop > 0 ? w->found : 0;
+    w->cut_short |= stop > 0;
+    return stop < 0 ? stop : 0;
+}
+
+/* Attaches to all that ran before us. */
+static int scan_first(struct watch *w)
+{
+    int err;
+
+    do {
+        err = look_on(w);
+        while (!err && !planner_is_idle(&w->planner)) {
+            usleep(PLANNED_US);
+            err = attach_all_planned(w);
+        }
+    } while (!err && w->passed);
+    return err;
+}
+
 /*
- * A look attaches to new VMs for LOOK_NS, as results are due meanwhile; `whole`: to all that ran before us. More are
- * looked for once the plans are made of those that were found.
+ * Attaches to new VMs for LOOK_NS, as results are due meanwhile. More are looked for once the plans are made of those
+ * that were found.
  */
-static int scan_all(struct watch *w, bool whole)
+static int scan_again(struct watch *w)
 {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     int err = 0;
@@ -340,14 +358,14 @@ static int scan_all(struct watch *w, bool whole)
         w->dropped_ns = now_ns;
         err = drop_ended(w);
     }
-    w->turn_end_ns = whole ? 0 : now_ns + LOOK_NS;
+    w->turn_end_ns = now_ns + LOOK_NS;
     w->cut_short = false;
     if (!err)
         err = attach_all_planned(w);
     if (!err && planner_is_idle(&w->planner))
-        err = target_each(&(struct target_visitor){skip_known, remember_other, find_another, w});
+        err = look_on(w);
     w->cut_short |= !planner_is_idle(&w->planner);
-    return err < 0 ? err : 0;
+    return err;
 }
 
 /* The first VM among the processes that the command started. */
@@ -465,7 +483,7 @@ int watch_begin(struct watch *w)
     int err;
 
     if (w->options->all) {
-        err = scan_all(w, true);
+        err = scan_first(w);
         if (!err && !w->vms)
             note("no Erlang VM that can be watched yet; waiting for one");
         return err;
@@ -476,7 +494,7 @@ int watch_begin(struct watch *w)
 int watch_again(struct watch *w)
 {
     if (w->options->all)
-        return scan_all(w, false);
+        return scan_again(w);
     if (w->child.pid && watch_see_held(w))
         return w->held_err;
     if (w->child.pid)
