@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sockets: the ports whose name is that of OTP's drivers for them, and what the numbers of port_control/3 mean there.
- * The numbers are those of kernel's inet_int.hrl, between prim_inet and the drivers.
+ * Sockets: the ports whose name is that of OTP's drivers for them. What a process asks one for is answered by a message
+ * from a port: until the next one comes to it, its call is under way. A process makes one such call at a time (who sends
+ * many before it looks at the answers has its last one here).
  */
 #ifndef BPF_VIEW_INET_H
 #define BPF_VIEW_INET_H
-
-enum {
-    INET_COMMANDS = 0x03f1a300, /* is added to each */
-    INET_CONNECT = INET_COMMANDS + 3,
-    INET_ACCEPT = INET_COMMANDS + 26,
-    INET_RECV = INET_COMMANDS + 42,
-    INET_RECV_PACKET = INET_COMMANDS + 60,
-};
 
 #define VIEW_INET_TCP 0x74656e695f706374ull  /* "tcp_inet" */
 #define VIEW_INET_UDP 0x74656e695f706475ull  /* "udp_inet" */
@@ -28,6 +21,46 @@ VIEW_INLINE bool view_inet_name(const struct ev_head *h, ev_id port, const struc
     rest = name->words[2] & 0xffff;
     return ((word == VIEW_INET_TCP || word == VIEW_INET_UDP) && !(rest & 0xff)) ||
            (word == VIEW_INET_SCTP && rest == 't');
+}
+
+/* The process waits for an answer from now on. `name`: the socket's. */
+#define VIEW_INET_ASK(kept, ev, asked, name)                                                       \
+    do {                                                                                           \
+        struct state_inet_##kept *call = inet_##kept##_upsert(&(ev)->head, (ev)->pid);             \
+                                                                                                   \
+        if (call) {                                                                                \
+            call->begun_ns = view_ns(&(ev)->head);                                                 \
+            call->whom.id = (ev)->pid;                                                             \
+            call->whom.where = (ev)->head.where;                                                   \
+            call->told.command = asked;                                                            \
+            name_copy(&call->told.socket, name);                                                   \
+        }                                                                                          \
+    } while (0)
+
+VIEW_INLINE void view_inet_answered(const struct ev_head *h, ev_id pid)
+{
+    struct state_inet_asks *ask = inet_asks_get(h, pid);
+    struct state_inet_waits *wait = inet_waits_get(h, pid);
+
+    if (ask)
+        ask->begun_ns = 0;
+    if (wait)
+        wait->begun_ns = 0;
+}
+
+VIEW_INLINE void view_inet_on_message__arrive(const struct ev_message__arrive *ev)
+{
+    if (ev->origin == MESSAGE_FROM_PORT)
+        view_inet_answered(&ev->head, ev->receiver);
+}
+
+VIEW_INLINE void view_inet_on_process__exit(const struct ev_process__exit *ev)
+{
+    struct state_inet_asks ask;
+    struct state_inet_waits wait;
+
+    inet_asks_take(&ev->head, ev->pid, &ask);
+    inet_waits_take(&ev->head, ev->pid, &wait);
 }
 
 VIEW_INLINE void view_inet_on_port__open(const struct ev_port__open *ev)
@@ -66,6 +99,7 @@ VIEW_INLINE void view_inet_on_port__command(const struct ev_port__command *ev)
         return;
     VIEW_ADD(inet_totals_row(&ev->head), sends, 1);
     VIEW_ADD(inet_by_socket_row(&ev->head, &name), sends, 1);
+    VIEW_INET_ASK(asks, ev, INET_SEND, &name);
     view_owner(&ev->head, ev->pid, &name);
     VIEW_ADD(inet_by_owner_row(&ev->head, &name), sends, 1);
 }
@@ -86,6 +120,10 @@ VIEW_INLINE void view_inet_on_port__control(const struct ev_port__control *ev)
     socket = inet_by_socket_row(&ev->head, &name);
     VIEW_ADD(socket, accepts, accepts);
     VIEW_ADD(socket, recvs, recvs);
+    if (connects)
+        VIEW_INET_ASK(asks, ev, ev->command, &name);
+    else
+        VIEW_INET_ASK(waits, ev, ev->command, &name);
     view_owner(&ev->head, ev->pid, &name);
     owner = inet_by_owner_row(&ev->head, &name);
     VIEW_ADD(owner, connects, connects);

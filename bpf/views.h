@@ -7,6 +7,7 @@
 #define BPF_VIEWS_H
 
 #include "efile.h"
+#include "inet.h"
 #include "event.h"
 
 enum { USER_INTS = 4, USER_TEXTS = 4, USER_TEXT_BYTES = 64 };

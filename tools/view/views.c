@@ -9,6 +9,7 @@
 #include "common/fail.h"
 #include "common/options.h"
 #include "efile_text.h"
+#include "inet_text.h"
 #include "message_text.h"
 #include "user_text.h"
 
