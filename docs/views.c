@@ -24,6 +24,7 @@ static const struct row rows[] = {
 #define SLOWEST(view, event, json, title, by, most, shown) { ROW_SLOWEST, json, title, NULL, NULL, NULL },
 #define SLOW(view, event, key, kind, of, head, width) { ROW_ATTR, #key, NULL, head, #kind, #kind },
 #define OPEN(view, state, json, title, probe, ends, since, whose, of, about, what) { ROW_OPEN, json, title, #probe, #whose, NULL },
+#define READ(view, open, json, title, kind) { ROW_OPEN, json, title, NULL, #kind, NULL },
 #define FILTER(view, filter, unit, text) { ROW_FILTER, #filter, text, NULL, NULL, #unit },
 #include "../bpf/views.def"
 };
@@ -81,11 +82,17 @@ static void print_row(const struct row *r)
 	case ROW_HISTOGRAM: printf("\n### %s\nA histogram: %s.\n", r->name, r->text); break;
 	case ROW_EVENT: printf("\n### %s (`--events`)\n| column | JSON |\n|---|---|\n", r->name); break;
 	case ROW_OPEN:
-		printf("\n\n### %s\n%s: spans that began with `%s` since we watch and have not ended, when the result does. A line in each "
-		       "result; none is 0, and what the VM does not tell a dash.\n\n| column | JSON | metric | meaning |\n|---|---|---|---|\n"
-		       "| OPEN | open | erlsnoop_%s | how many |\n| OLDEST | oldest_ns | erlsnoop_%s_oldest_seconds | the age of the oldest |\n"
+		if (r->head)
+			printf("\n\n### %s\n%s: spans that began with `%s` and have not ended, when the result does", r->name, r->text, r->head);
+		else
+			printf("\n\n### %s\n%s: as the VM's memory says when the result ends", r->name, r->text);
+		printf(". A line in each result; none is 0, and what is not known a dash.\n\n| column | JSON | metric | meaning |\n"
+		       "|---|---|---|---|\n| OPEN | open | erlsnoop_%s | how many |\n"
+		       "| BEFORE | before | - | of them, those that were under way before the VM was watched |\n"
+		       "| OLDEST | oldest_ns | erlsnoop_%s_oldest_seconds | the age of the oldest |\n"
+		       "| AGE IS | age | - | `exact`, or `at least`: it began before |\n"
 		       "| VM | vm | - | its VM |\n| OWNER | owner | - | whose it is; the label `owner` of the metric of its age |\n"
-		       "| WHAT | what | - | what it is about |\n", r->name, r->text, r->head, r->name, r->name);
+		       "| WHAT | what | - | what it is about |\n", r->name, r->name);
 		break;
 	case ROW_SLOWEST: printf("\n### %s (`--top N`)\n%s. Records of --events.\n\n| column | JSON |\n|---|---|\n",
 				 r->name, r->text); break;

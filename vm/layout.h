@@ -22,7 +22,9 @@ enum { LAYOUT_VERSION = 1 };
 	LAYOUT_ROOM(CODE, layout_code, "the area of pages of code")                                \
 	LAYOUT_ROOM(EXPORTS, layout_exports, "the export table")                                   \
 	LAYOUT_ROOM(STUBS, layout_stubs, "code outside modules")                                   \
-	LAYOUT_ROOM(PORTS, layout_ports, "the port table")
+	LAYOUT_ROOM(PORTS, layout_ports, "the port table")                                         \
+	LAYOUT_ROOM(ASYNC, layout_async, "the async pool")                                         \
+	LAYOUT_ROOM(CHANNELS, layout_channels, "the table of connections")
 
 enum layout_room {
 #define LAYOUT_ROOM(room, part, root) LAYOUT_ROOM_##room,

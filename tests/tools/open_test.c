@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-static const char *const vms[] = {"erl", "$ERLVM"};
+static const char *const vms[] = {"erl", "$ERLVM"}, *const executables[] = {"beam.smp", "erlvm"};
 
 enum { NVMS = sizeof vms / sizeof *vms };
 
@@ -18,6 +18,14 @@ static void assert_text(const struct support_run *r, const char *mark, const cha
     snprintf(member, sizeof member, "\"%s\":\"%s", key, value);
     found = at ? strstr(at, member) : NULL;
     ck_assert_msg(found && end && found < end, "no %s of %s: %s%s", member, mark, r->out, r->err);
+}
+
+/* So many are under way, all since before, and the oldest's age is what it is said to be. */
+static void assert_before(const struct support_run *r, const char *mark, long open, const char *age)
+{
+    ck_assert_msg(support_number(r->out, mark, "open") == open, "not %ld in %s: %s", open, mark, r->out);
+    ck_assert_int_eq(support_number(r->out, mark, "before"), open);
+    assert_text(r, mark, "age", age);
 }
 
 /* One waits for data, one for connections, a peer does not read what another sends it. */
@@ -61,6 +69,118 @@ START_TEST(test_open_tells_calls_of_sockets)
 }
 END_TEST
 
+/* ---- what hung before it was watched */
+
+#define STUCK                                                                                                          \
+    "cat > stuck.erl <<'END'\n"                                                                                        \
+    "-module(stuck).\n-export([socket/0, files/0, mailbox/0, node/0]).\n"                                             \
+    "socket() ->\n"                                                                                                    \
+    "    {ok, L} = gen_tcp:listen(0, [binary, {active, false}, {recbuf, 4096}]),\n"                                    \
+    "    {ok, Port} = inet:port(L),\n"                                                                                 \
+    "    spawn_link(fun() ->\n"                                                                                        \
+    "        register(sender, self()),\n"                                                                              \
+    "        {ok, S} = gen_tcp:connect({127,0,0,1}, Port, [binary, {sndbuf, 4096}]), send(S) end),\n"                  \
+    "    rest().\n"                                                                                                    \
+    "files() ->\n"                                                                                                     \
+    "    Prim = fun(N) -> register(N, self()), file:open(\"fifo\", [read, raw]) end,\n"                                \
+    "    [spawn(fun() -> Prim(N) end) || N <- [reader_1, reader_2, reader_3]],\n"                                      \
+    "    rest().\n"                                                                                                    \
+    "mailbox() ->\n"                                                                                                   \
+    "    register(the_pool, spawn(fun rest/0)), register(other, spawn(fun rest/0)),\n"                                 \
+    "    [the_pool ! {job, N} || N <- lists:seq(1, 5207)], [other ! N || N <- lists:seq(1, 23)],\n"                    \
+    "    file:write_file(\"up\", \"1\"), rest().\n"                                                                    \
+    "node() ->\n"                                                                                                      \
+    "    true = net_kernel:connect_node(there@localhost), file:write_file(\"linked\", \"1\"), stopped(),\n"            \
+    "    [spawn(fun() -> register(N, self()), cast() end) || N <- [caster_1, caster_2, caster_3]],\n"                  \
+    "    rest().\n"                                                                                                    \
+    "stopped() -> case filelib:is_file(\"stopped\") of true -> ok; false -> timer:sleep(20), stopped() end.\n"         \
+    "send(S) -> gen_tcp:send(S, <<0:65536>>), send(S).\n"                                                              \
+    "cast() -> {nobody, there@localhost} ! binary:copy(<<0>>, 30000), cast().\n"                                       \
+    "rest() -> receive after infinity -> ok end.\nEND\n"                                                              \
+    "erlc stuck.erl\n"
+
+/* A peer does not read: who sends, on which socket, and the time that the port was busy while it was watched. */
+START_TEST(test_open_tells_a_port_that_was_busy_before)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        STUCK
+        "%s -noinput -pa . -s stuck socket & p=$!; runs $p %s; sleep 2\n"
+        "$ERLSNOOP watch ports,inet --json -p $p .5 2; s=$?; kill -9 $p; exit $s",
+        vms[_i], executables[_i]);
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    assert_before(r, "\"ports_open\"", 1, "at least");
+    assert_text(r, "\"ports_open\"", "owner", "sender\"");
+    assert_text(r, "\"ports_open\"", "what", "#Port<0.");
+    assert_before(r, "\"inet_open\"", 1, "at least");
+    assert_text(r, "\"inet_open\"", "owner", "sender\"");
+    assert_text(r, "\"inet_open\"", "what", "send, #Port<0.");
+    ck_assert_int_ge(support_sum(r->out, "\"type\":\"ports\"", "busy_ns"), 900000000);
+    ck_assert_int_le(support_sum(r->out, "\"type\":\"ports\"", "busy_ns"), support_sum(r->out, "\"ports_open\"", "oldest_ns"));
+}
+END_TEST
+
+/* Three opens of a FIFO that nobody writes to: how long they have waited is the kernel's to tell. */
+START_TEST(test_open_tells_file_operations_of_before_and_their_age)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        STUCK
+        "mkfifo fifo; %s -noinput -pa . -s stuck files & p=$!; runs $p %s\n"
+        "blocked() { cat /proc/$p/task/*/wchan 2> /dev/null | grep -o wait_for_partner | wc -l; }\n"
+        "for i in $(seq 400); do [ $(blocked) = 3 ] && break; sleep .05; done; sleep 2\n"
+        "$ERLSNOOP efile --json -p $p .5 1; s=$?; kill -9 $p; exit $s",
+        vms[_i], executables[_i]);
+    const char *open = strstr(r->out, "\"efile_open\"");
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    assert_before(r, "\"efile_open\"", 3, "exact");
+    ck_assert_msg(strstr(open, "\"owner\":\"reader_"), "%s", r->out);
+    ck_assert_msg(strstr(open, "openat ") && strstr(open, "fifo\""), "%s", r->out);
+    ck_assert_int_ge(support_number(r->out, "\"efile_open\"", "oldest_ns"), 2400000000);
+}
+END_TEST
+
+START_TEST(test_open_tells_how_full_mailboxes_were)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        STUCK
+        "%s -noinput -pa . -s stuck mailbox & p=$!; await up\n"
+        "$ERLSNOOP messages --json -p $p .3 2; s=$?; kill -9 $p; exit $s",
+        vms[_i]);
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->out, "\"messages_before\""), 2); /* of the first result */
+    ck_assert_int_eq(support_number(r->out, "\"owner\":\"the_pool\"", "messages"), 5207);
+    ck_assert_int_eq(support_number(r->out, "\"owner\":\"other\"", "messages"), 23);
+}
+END_TEST
+
+/* The other node is stopped: whom the connection holds, as the kernel's buffers are full. */
+START_TEST(test_open_tells_whom_a_busy_connection_held_before)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        STUCK
+        "node=\"-noinput -pa . -start_epmd false -erl_epmd_port $((20000 + $$ %% 20000)) -setcookie open\"\n"
+        "erl $node -sname there@localhost -eval 'file:write_file(\"up\", \"1\")' & t=$!; await up\n"
+        "%s $node -sname here@localhost -dist_listen false -s stuck node & p=$!\n"
+        "await linked; kill -STOP $t; touch stopped; sleep 3\n"
+        "$ERLSNOOP dist --json -p $p .5 1; s=$?; kill -9 $p $t; exit $s",
+        vms[_i]);
+    const char *open = strstr(r->out, "\"dist_open\"");
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    assert_before(r, "\"dist_open\"", 3, "at least");
+    ck_assert_msg(strstr(open, "\"owner\":\"caster_"), "%s", r->out);
+    assert_text(r, "\"dist_open\"", "what", "there@localhost\"");
+    assert_before(r, "\"dist_busy_open\"", 1, "at least");
+    assert_text(r, "\"dist_busy_open\"", "what", "there@localhost\"");
+}
+END_TEST
+
 Suite *tools_open_suite(void);
 Suite *tools_open_suite(void)
 {
@@ -69,6 +189,10 @@ Suite *tools_open_suite(void)
 
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, test_open_tells_calls_of_sockets, 0, NVMS);
+    tcase_add_loop_test(all, test_open_tells_a_port_that_was_busy_before, 0, NVMS);
+    tcase_add_loop_test(all, test_open_tells_file_operations_of_before_and_their_age, 0, NVMS);
+    tcase_add_loop_test(all, test_open_tells_how_full_mailboxes_were, 0, NVMS);
+    tcase_add_loop_test(all, test_open_tells_whom_a_busy_connection_held_before, 0, NVMS);
     suite_add_tcase(suite, all);
     return suite;
 }

@@ -313,14 +313,14 @@ START_TEST(test_views_user_results_tell_what_is_under_way)
         ck_assert_int_eq(support_number(printed, rows[i].table, "open"), waits);
         if (!waits)
             continue;
-        snprintf(line, sizeof line, "%s,\"open\":1,\"oldest_ns\":%d,\"vm\":17,\"owner\":\"5:6:1\"%s", rows[i].table,
+        snprintf(line, sizeof line, "%s,\"open\":1,\"oldest_ns\":%d,\"age\":\"exact\",\"vm\":17,\"owner\":\"5:6:1\"%s", rows[i].table,
                  ran ? 9000 : 20000, rows[i].about);
         ck_assert_msg(support_lines(printed, line) == 1, "no %s: %s", line, printed);
     }
     ck_assert_int_eq(support_number(printed, "\"type\":\"gc\"", "paused_ns"), 10000);
     ck_assert_int_eq(support_number(printed, "\"type\":\"nifs\"", "took_ns"), 10000);
     ck_assert_int_eq(support_number(printed, "\"type\":\"sched\"", "ran_ns"), 9000);
-    ck_assert_int_eq(support_lines(printed, "\"dist_busy_open\",\"open\":1,\"oldest_ns\":20000,\"vm\":17,\"what\":\"21:0:0\"}"), 1);
+    ck_assert_int_eq(support_lines(printed, "\"dist_busy_open\",\"open\":1,\"oldest_ns\":20000,\"age\":\"exact\",\"vm\":17,\"what\":\"21:0:0\"}"), 1);
     end();
 }
 END_TEST

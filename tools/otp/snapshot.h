@@ -114,6 +114,7 @@ struct snapshot_scheduler {
     uint32_t number; /* from 1, of its type */
     uint64_t queued; /* processes and ports in its run queue, which all dirty ones of a type share */
     ev_id running;   /* 0: nobody */
+    uint64_t address; /* in the VM */
     uint64_t reductions;
 };
 

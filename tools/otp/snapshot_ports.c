@@ -291,6 +291,7 @@ static bool fill_scheduler(const struct snapshot *s, uint64_t data, struct snaps
         !snapshot_read(s, queue + off[OTP_QUEUE_LEN], &length, sizeof length))
         return false;
     out->running = running_at(s, current);
+    out->address = data;
     out->queued = length;
     return true;
 }

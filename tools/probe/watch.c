@@ -90,18 +90,31 @@ static int hook_process(struct watch *w, const struct target *t, struct plan *pl
 }
 
 /* Notes for process `pid` or all (-1), unless `noted` already, and hooks. Returns how many sites. */
-static int attach_target(struct watch *w, const struct target *t, struct plan *plan, int pid, bool noted)
+static int attach_places(struct watch *w, const struct target *t, struct plan *plan, int pid, bool noted)
 {
     int notes, hooks;
 
-    w->pid = t->pid;
-    if (w->ops.attach && (!w->ops.serves || w->ops.serves(w->ops.ctx, t)))
-        return w->ops.attach(w->ops.ctx, t, pid, noted);
     if (w->ops.hooks_only && !plan->vm)
         return 0;
     notes = noted ? 0 : attach_notes(&w->attach, t, plan, pid);
     hooks = notes < 0 ? 0 : hook_process(w, t, plan);
     return notes < 0 ? notes : hooks < 0 ? hooks : notes + hooks;
+}
+
+/* What the session attaches to itself has names for who reads its memory alone. */
+static int attach_target(struct watch *w, const struct target *t, struct plan *plan, int pid, bool noted)
+{
+    bool own = w->ops.attach && (!w->ops.serves || w->ops.serves(w->ops.ctx, t));
+    int sites, err;
+
+    w->pid = t->pid;
+    sites = own ? w->ops.attach(w->ops.ctx, t, pid, noted) : attach_places(w, t, plan, pid, noted);
+    if (sites < 0 || !plan->vm || !w->ops.found)
+        return sites;
+    if (own && names_add(w->names, &plan->vm->layout, plan->vm->ours))
+        return sites;
+    err = w->ops.found(w->ops.ctx, plan);
+    return err ? err : sites;
 }
 
 /* The target that was asked for: once it is far enough, it must have what is needed. A command whose VM has ended may

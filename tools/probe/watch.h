@@ -20,6 +20,8 @@ struct watch_ops {
     /* A stock emulator was hooked, or an erlvm is to be read: its slot of the map "otp_layouts". Nonzero is a failure,
      * said, that ends the session. May be NULL. */
     int (*hooked)(void *ctx, const struct target *target, const struct plan *plan, uint32_t slot);
+    /* A VM is attached to whose memory the names read, too. Nonzero is a failure, said. May be NULL. */
+    int (*found)(void *ctx, const struct plan *plan);
     /* VMs that were watched have ended, or run another program. May be NULL. */
     void (*ended)(void *ctx, const struct vm_set *vms);
     void *ctx;

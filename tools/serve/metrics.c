@@ -548,6 +548,12 @@ static void print_column(const struct metrics *m, struct openmetrics *om, const 
 }
 
 /* How many spans are under way in each VM that tells them; or how old the oldest is, and whose. */
+/* Nothing is told of them, so that 0 says nothing. */
+static bool is_open_untold(const struct view_open *open, const struct wanted *untold)
+{
+    return open->state == VIEW_NSTATES || untold->events[open->event] || untold->events[open->ends];
+}
+
 static void print_open(const struct metrics *m, struct openmetrics *om, enum view_open_id id, bool oldest)
 {
     const struct view_open *open = view_open(id);
@@ -562,8 +568,7 @@ static void print_open(const struct metrics *m, struct openmetrics *om, enum vie
         const struct open *is = &vm->open[id];
         char labels[OPENMETRICS_LABELS_BYTES] = "";
 
-        if (!vm->is.watched || vm->ended_ns || (!is->count && (oldest || vm->is.untold.events[open->event] ||
-                                                            vm->is.untold.events[open->ends])))
+        if (!vm->is.watched || vm->ended_ns || (!is->count && (oldest || is_open_untold(open, &vm->is.untold))))
             continue;
         label_vm(labels, vm);
         if (oldest && *is->owner)

@@ -20,6 +20,7 @@
 #include "session.h"
 #include "source/feed.h"
 #include "source/verdict.h"
+#include "view/before.h"
 #include "view/result.h"
 #include "view/untold.h"
 #include "view/view_places.h"
@@ -56,6 +57,7 @@ struct engine {
         struct view_kept kept;
         bool open;
     } states[VIEW_NSTATES]; /* once somebody asked for them */
+    struct before *before;
     uint32_t percent_full; /* the fullest table of names that was read last */
 };
 
@@ -198,6 +200,13 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     if (err)
         note("who asks for operations of '%s' (process %d) is not told: %s", t->name, t->pid, strerror(-err));
     return 0;
+}
+
+static int on_found(void *ctx, struct session *s, const struct plan *plan)
+{
+    struct engine *e = ctx;
+
+    return before_add(e->before, plan->vm, session_names(s)) ? fail(-ENOMEM, "out of memory") : 0;
 }
 
 /* ---- VMs that no look found */
@@ -482,6 +491,7 @@ static struct result_source source_of(struct engine *e, struct session *s)
                                   .ended = vm_ended,
                                   .now_ns = session_now_ns(s),
                                   .shares = &e->shares,
+                                  .before = e->before,
                                   .by_vm = e->one_vm || e->settings.by_vm,
                                   .owner = name_owner,
                                   .kept = find_kept};
@@ -578,6 +588,8 @@ static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
     for (size_t i = 0; i < vms->n; i++)
         untold_end_vm(&e->untold, vms->vms[i]);
     for (size_t i = 0; i < vms->n; i++)
+        before_drop(e->before, vms->vms[i]);
+    for (size_t i = 0; i < vms->n; i++)
         open_forget(&e->shares, vms->vms[i]);
 }
 
@@ -618,7 +630,7 @@ static void apply_question(struct engine *e, struct engine_question *q, const st
 int engine_run(struct engine_question *question, const struct options *options)
 {
     struct engine e = {0};
-    struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states,
+    struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .found = on_found, .opened = size_states,
                               .ended = on_ended, .cut = on_cut, .missed = on_missed,
                               .early = question->silent ? NULL : on_early, .pages_only = question->pages_only,
                               .silent = question->silent, .recorder = question->recorder,
@@ -631,6 +643,9 @@ int engine_run(struct engine_question *question, const struct options *options)
         e.skeleton = views__open();
     if (e.skeleton)
         configure(&e);
+    e.before = before_new(e.on);
+    if (!e.before)
+        return fail(-ENOMEM, "out of memory");
     if (reads && (question->recorder || !question->notes_only) && feed_new(&e.settings, &e.feed))
         return fail(-ENOMEM, "out of memory");
     ops.feed = e.feed;
@@ -642,6 +657,7 @@ int engine_run(struct engine_question *question, const struct options *options)
         view_places_close(&e.states[i].kept);
     untold_free(&e.untold);
     open_shares_free(&e.shares);
+    before_free(e.before);
     free(e.counted);
     feed_free(e.feed);
     views__destroy(e.skeleton);

@@ -390,6 +390,13 @@ static int tell_hooked(void *ctx, const struct target *t, const struct plan *pla
     return err || !s->traps ? err : session_hook_traps(s, t, plan, slot);
 }
 
+static int tell_found(void *ctx, const struct plan *plan)
+{
+    struct session *s = ctx;
+
+    return s->ops->found(s->ctx, s, plan);
+}
+
 static void tell_ended(void *ctx, const struct vm_set *vms)
 {
     struct session *s = ctx;
@@ -471,6 +478,7 @@ static int start(struct session *s)
     s->sink.one_vm = !s->options->all && !s->options->child;
     err = watch_open(&s->watch, s->options,
                      &(struct watch_ops){.hooked = tell_hooked,
+                                         .found = s->ops->found ? tell_found : NULL,
                                          .ended = tell_ended,
                                          .ctx = s,
                                          .hooks_only = s->ops->hooks_only,

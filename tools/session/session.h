@@ -32,6 +32,8 @@ struct session_ops {
     int (*result)(void *ctx, struct session *s);
     /* A stock emulator was hooked: its slot of the map "otp_layouts". Fails: -errno, said. May be NULL. */
     int (*hooked)(void *ctx, struct session *s, const struct target *target, const struct plan *plan, uint32_t slot);
+    /* A VM is attached to, and session_names read its memory. Fails: -errno, said. May be NULL. */
+    int (*found)(void *ctx, struct session *s, const struct plan *plan);
     /* Before the load; processes: as many as the target may have, 0: not known. May be NULL. */
     void (*opened)(void *ctx, uint64_t processes);
     /* Events were missed: what is open, such as a wait whose end may be among them, is to be forgotten. May be NULL. */

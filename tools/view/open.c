@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "before.h"
 #include "result.h"
 
 enum { TEXT_BYTES = 4096, NOT_OPEN = 1 /* greatest `since` of a state that is not under way */ };
@@ -26,6 +27,7 @@ struct seen {
     struct oldest {
         uint64_t key;
         void *state;
+        const struct before_item *item; /* NULL: the state is it */
     } *oldest; /* by VM, as in *out */
 };
 
@@ -39,11 +41,23 @@ static uint64_t word_at(const void *state, size_t at)
 
 /* ---- reading */
 
+bool open_knows_before(const struct result_source *s, const struct view_open *open, uint32_t vm)
+{
+    return s->before && open->before != PENDING_NONE && before_knows(s->before, vm, open->before);
+}
+
 bool open_unknown(const struct result_source *s, const struct view_open *open, uint32_t vm)
 {
     const struct wanted *untold = s->untold ? s->untold(s->ctx, vm) : NULL;
 
+    if (open->state == VIEW_NSTATES)
+        return !open_knows_before(s, open, vm);
     return untold && (untold->events[open->event] || untold->events[open->ends]);
+}
+
+static size_t state_bytes(const struct view_open *open)
+{
+    return open->state == VIEW_NSTATES ? 1 : view_states[open->state].bytes;
 }
 
 /* Its place in the lists; SIZE_MAX: out of memory. */
@@ -64,34 +78,10 @@ static size_t know_vm(struct seen *s, uint32_t vm)
     s->oldest = oldest ? oldest : s->oldest;
     if (!oldest)
         return SIZE_MAX;
-    oldest[i] = (struct oldest){0, calloc(1, view_states[s->open->state].bytes)};
+    oldest[i] = (struct oldest){0, calloc(1, state_bytes(s->open)), NULL};
     vms[i] = (struct open_vm){.vm = vm, .ended = s->source->ended && s->source->ended(s->source->ctx, vm)};
     list->nvms++;
     return oldest[i].state ? i : SIZE_MAX;
-}
-
-static int see_state(void *ctx, const struct open_state *state)
-{
-    struct seen *s = ctx;
-    uint64_t since = word_at(state->at, s->open->since_at), age;
-    uint64_t seen_ns = state->seen_ns > s->now_ns ? state->seen_ns : s->now_ns;
-    struct open_vm *vm;
-    size_t i;
-
-    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm))
-        return 0;
-    i = know_vm(s, state->vm);
-    if (i == SIZE_MAX)
-        return -ENOMEM;
-    age = seen_ns - since;
-    vm = &s->out->vms[i];
-    vm->sum_ns += since < s->now_ns ? s->now_ns - since : 0; /* what began behind the result is no share of it */
-    if (!vm->ended && (!vm->count++ || age > vm->oldest_ns)) {
-        vm->oldest_ns = age;
-        s->oldest[i].key = state->key;
-        memcpy(s->oldest[i].state, state->at, view_states[s->open->state].bytes);
-    }
-    return 0;
 }
 
 static const char *name_text(const struct result_source *s, uint32_t vm, const struct wire_name *name)
@@ -116,6 +106,10 @@ static const char *name_owner(const struct result_source *s, const struct view_o
     struct view_whom whom;
     struct wire_name name;
 
+    if (oldest->item && !oldest->item->is.id)
+        return "";
+    if (oldest->item)
+        return name_process(s, vm, &(struct view_whom){oldest->item->is.id, oldest->item->is.address});
     switch (open->whose) {
     case VIEW_WHOSE_WHOM:
         memcpy(&whom, at, sizeof whom);
@@ -152,6 +146,85 @@ static const char *name_mfa(const struct result_source *s, uint32_t vm, ev_mfa m
     return mfa && !(mfa & EV_LATER_MFA) ? s->name(s->ctx, vm, &name) : "";
 }
 
+/* What has begun while we watch is another one than that of before. */
+struct anew {
+    const struct seen *seen;
+    const struct open_state *state;
+    const char *node; /* its name, where items have no other key; NULL: not looked up yet */
+};
+
+static int end_item(void *ctx, uint32_t vm, struct before_item *item)
+{
+    struct anew *a = ctx;
+
+    if (vm != a->state->vm)
+        return 0;
+    if (!item->is.key && !a->node)
+        a->node = name_kept(a->seen->source, vm, a->state->key);
+    item->over |= item->is.key ? item->is.key == a->state->key : !strcmp(item->is.what, a->node);
+    return 0;
+}
+
+static void end_items(const struct seen *s, const struct open_state *state)
+{
+    struct anew anew = {s, state, NULL};
+
+    if (s->source->before && s->open->before != PENDING_NONE)
+        before_each(s->source->before, s->open->before, end_item, &anew);
+}
+
+static bool is_older(struct open_vm *vm, uint64_t age)
+{
+    return !vm->count++ || age > vm->oldest_ns;
+}
+
+static int see_state(void *ctx, const struct open_state *state)
+{
+    struct seen *s = ctx;
+    uint64_t since = word_at(state->at, s->open->since_at), age;
+    uint64_t seen_ns = state->seen_ns > s->now_ns ? state->seen_ns : s->now_ns;
+    struct open_vm *vm;
+    size_t i;
+
+    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm))
+        return 0;
+    i = know_vm(s, state->vm);
+    if (i == SIZE_MAX)
+        return -ENOMEM;
+    end_items(s, state);
+    age = seen_ns - since;
+    vm = &s->out->vms[i];
+    vm->sum_ns += since < s->now_ns ? s->now_ns - since : 0; /* what began behind the result is no share of it */
+    if (!vm->ended && is_older(vm, age)) {
+        vm->oldest_ns = age;
+        s->oldest[i].key = state->key;
+        memcpy(s->oldest[i].state, state->at, view_states[s->open->state].bytes);
+    }
+    return 0;
+}
+
+static int see_item(void *ctx, uint32_t id, struct before_item *item)
+{
+    struct seen *s = ctx;
+    uint64_t age = s->now_ns > item->since_ns ? s->now_ns - item->since_ns : 0;
+    size_t i = know_vm(s, id);
+    struct open_vm *vm;
+
+    if (i == SIZE_MAX)
+        return -ENOMEM;
+    vm = &s->out->vms[i];
+    if (vm->ended)
+        return 0;
+    vm->before += s->open->state != VIEW_NSTATES;
+    vm->before_ns += before_share(s->source->before, item);
+    if (is_older(vm, age)) {
+        vm->oldest_ns = age;
+        vm->at_least = !item->exact;
+        s->oldest[i].item = item;
+    }
+    return 0;
+}
+
 static const char *make_about(const struct result_source *s, const struct view_open *open, uint32_t vm,
                               const struct oldest *oldest, char *buf, size_t size)
 {
@@ -166,6 +239,8 @@ static const char *make_about(const struct result_source *s, const struct view_o
 static const char *name_about(const struct result_source *s, const struct view_open *open, uint32_t vm,
                               const struct oldest *oldest, char *buf, size_t size)
 {
+    if (oldest->item)
+        return oldest->item->is.what;
     switch (open->about) {
     case VIEW_ABOUT_PORT: return name_port(s, open, vm, oldest);
     case VIEW_ABOUT_KEPT: return name_kept(s, vm, word_at(oldest->state, open->about_at));
@@ -194,8 +269,11 @@ static int name_oldest(const struct result_source *source, const struct seen *s)
 static int read_list(const struct result_source *source, enum view_open_id id, struct open_list *out)
 {
     struct seen seen = {source, view_open(id), source->now_ns, out, NULL};
-    int err = source->open(source->ctx, seen.open->state, &(struct open_taker){see_state, &seen});
+    bool kept = seen.open->state != VIEW_NSTATES;
+    int err = kept ? source->open(source->ctx, seen.open->state, &(struct open_taker){see_state, &seen}) : 0;
 
+    if (!err && source->before && seen.open->before != PENDING_NONE)
+        err = before_each(source->before, seen.open->before, see_item, &seen);
     if (!err)
         err = name_oldest(source, &seen);
     for (size_t i = 0; i < out->nvms; i++)
@@ -206,7 +284,7 @@ static int read_list(const struct result_source *source, enum view_open_id id, s
 
 int open_read(const struct result_source *s, const bool on[VIEW_COUNT], struct open_list out[VIEW_NOPENS])
 {
-    int err = 0;
+    int err = s->open && s->before ? before_look(s->before, s->now_ns) : 0;
 
     for (size_t i = 0; s->open && i < VIEW_NOPENS && !err; i++)
         if (on[view_open((enum view_open_id)i)->view])
@@ -265,6 +343,15 @@ uint64_t open_count(const struct open_list *list)
     return count;
 }
 
+uint64_t open_count_before(const struct open_list *list)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < list->nvms; i++)
+        count += list->vms[i].before;
+    return count;
+}
+
 /* ---- shares */
 
 static struct open_share *know_share(struct open_shares *shares, enum view_open_id id, uint32_t vm)
@@ -288,6 +375,14 @@ static uint64_t sum_of(const struct open_list *list, const struct open_share *sh
     for (size_t i = 0; i < list->nvms; i++)
         if (list->vms[i].vm == share->vm)
             return list->vms[i].ended && !share->told_ns ? 0 : list->vms[i].sum_ns;
+    return 0;
+}
+
+static uint64_t before_sum_of(const struct open_list *list, uint32_t vm)
+{
+    for (size_t i = 0; i < list->nvms; i++)
+        if (list->vms[i].vm == vm)
+            return list->vms[i].before_ns;
     return 0;
 }
 
@@ -345,6 +440,8 @@ static int settle_all(struct open_shares *shares, enum view_open_id id, const st
             err = find_counter(settling, share->vm, &counter);
         if (share->id == id && !err)
             settle(share, sum_of(list, share), counter);
+        if (share->id == id && !err)
+            *counter += before_sum_of(list, share->vm);
         if (share->id != id || share->told_ns || share->owed_ns)
             shares->vms[kept++] = *share;
     }

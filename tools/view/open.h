@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is under way when a result ends (OPEN of bpf/views.def): how many spans have begun and not ended, by VM, and
- * which is the oldest. Those that began before we watched are not among them.
+ * which is the oldest; those too that began before it was watched, where its memory tells of them (before.h).
  */
 #ifndef TOOLS_OPEN_H
 #define TOOLS_OPEN_H
@@ -31,6 +31,8 @@ struct open_vm {
     bool ended; /* it has: nothing is under way any more (count is 0), and sum_ns is of what was */
     uint64_t count, sum_ns; /* sum_ns: of their ages when the result ends */
     uint64_t oldest_ns;     /* the age of the oldest */
+    uint64_t before, before_ns; /* of them, those that began before: how many; their time in this result */
+    bool at_least;          /* the oldest may be older: it began before */
     char *owner, *what;     /* of it, untrusted; empty: not known */
 };
 struct open_list {
@@ -42,6 +44,8 @@ struct open_list {
 int open_read(const struct result_source *source, const bool on[VIEW_COUNT], struct open_list out[VIEW_NOPENS]);
 /* Whether the VM, or some VM (0), does not tell when such spans begin, or when they end: nothing is known of them. */
 bool open_unknown(const struct result_source *source, const struct view_open *open, uint32_t vm);
+/* Whether those that began before the VM, or all (0), was watched are among them. */
+bool open_knows_before(const struct result_source *source, const struct view_open *open, uint32_t vm);
 /* Fails: -ENOMEM; *out as it was. */
 int open_copy(const struct open_list *from, struct open_list *out);
 void open_free(struct open_list *list);
@@ -49,6 +53,7 @@ void open_free(struct open_list *list);
 const struct open_vm *open_oldest(const struct open_list *list);
 /* How many there are of all VMs. */
 uint64_t open_count(const struct open_list *list);
+uint64_t open_count_before(const struct open_list *list);
 
 /*
  * Shares of the time of spans (OPEN_TIME): what a result has of those under way, in place of all of it in the result

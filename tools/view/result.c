@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "before.h"
 #include "event/hist.h"
 
 enum {
@@ -416,12 +417,19 @@ static struct sink_value text_or_none(const char *text)
 static void print_open(const struct result_source *s, const struct view_open *open, const struct open_list *list)
 {
     const struct open_vm *oldest = open_oldest(list);
-    bool unknown = !oldest && open_unknown(s, open, 0);
-    struct sink_value none[] = {unknown ? SINK_NONE : SINK_N(0), SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE};
+    struct sink_value none = oldest || !open_unknown(s, open, 0) ? SINK_N(open_count(list)) : SINK_NONE;
+    struct sink_value cells[] = {none, SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE};
 
-    sink_row(s->sink, &open->sink, oldest ? (struct sink_value[]){SINK_N(open_count(list)), SINK_N(oldest->oldest_ns),
-                                                                  SINK_N(oldest->vm), text_or_none(oldest->owner),
-                                                                  text_or_none(oldest->what)} : none);
+    if (open_knows_before(s, open, 0))
+        cells[1] = SINK_N(open_count_before(list));
+    if (oldest) {
+        cells[2] = SINK_N(oldest->oldest_ns);
+        cells[3] = SINK_S(oldest->at_least ? "at least" : "exact");
+        cells[4] = SINK_N(oldest->vm);
+        cells[5] = text_or_none(oldest->owner);
+        cells[6] = text_or_none(oldest->what);
+    }
+    sink_row(s->sink, &open->sink, cells);
 }
 
 /* What is under way stands below what was counted in all. */
@@ -431,6 +439,24 @@ static void print_opens(const struct result_source *s, const struct open_list op
     for (size_t i = 0; s->open && i < VIEW_NOPENS; i++)
         if (view_open((enum view_open_id)i)->view == b->view && view_table(b->table)->key == VIEW_TOTAL)
             print_open(s, view_open((enum view_open_id)i), &open[i]);
+}
+
+static void print_mailbox(void *ctx, const struct before_mailbox *m)
+{
+    static const struct sink_column columns[] = {{"messages", "MESSAGES", SINK_COUNT, 9},
+                                                 {"vm", "VM", SINK_COUNT, 7},
+                                                 {"owner", "OWNER", SINK_TEXT, -1}};
+    static const struct sink_table table = {"messages_before", "In mailboxes when watching began", columns, 3};
+    const struct result_source *s = ctx;
+
+    sink_row(s->sink, &table,
+             (struct sink_value[]){SINK_N(m->messages), m->vm ? SINK_N(m->vm) : SINK_NONE, SINK_S(m->owner)});
+}
+
+static void print_mailboxes(const struct result_source *s)
+{
+    if (s->before)
+        before_tell_mailboxes(s->before, print_mailbox, (void *)s);
 }
 
 static int print_blocks(const struct result_source *s, struct result_unread *unread, enum view_id view)
@@ -448,6 +474,8 @@ static int print_blocks(const struct result_source *s, struct result_unread *unr
         } else {
             err = print_table(s, &tables[b->table]);
             print_opens(s, unread->open, b);
+            if (view == VIEW_messages && view_table(b->table)->key == VIEW_TOTAL)
+                print_mailboxes(s);
         }
     }
     return err;

@@ -51,7 +51,9 @@ const struct view_state view_states[VIEW_NSTATES] = {
 
 /* Their columns are the same. */
 static const struct sink_column open_columns[] = {{"open", "OPEN", SINK_COUNT, 7},
+                                                  {"before", "BEFORE", SINK_COUNT, 6},
                                                   {"oldest", "OLDEST", SINK_NS, 8},
+                                                  {"age", "AGE IS", SINK_TEXT, 8},
                                                   {"vm", "VM", SINK_COUNT, 7},
                                                   {"owner", "OWNER", SINK_TEXT, 0},
                                                   {"what", "WHAT", SINK_TEXT, -1}};
@@ -69,16 +71,23 @@ static const struct sink_column open_columns[] = {{"open", "OPEN", SINK_COUNT, 7
 
 static const struct view_open opens[VIEW_NOPENS] = {
 #define OPEN(view, state, json, title, probe, ends, since, whose, of, about, what)                                     \
-    {VIEW_##view,                                                                                                      \
-     VIEW_STATE_##view##_##state,                                                                                      \
-     BATCH_##probe,                                                                                                    \
-     BATCH_##ends,                                                                                                     \
-     MEMBER_AT(view, state, since),                                                                                    \
-     VIEW_WHOSE_##whose,                                                                                               \
-     WHOSE_##whose(view, state, of),                                                                                   \
-     VIEW_ABOUT_##about,                                                                                               \
-     ABOUT_##about(view, state, what),                                                                                 \
-     {json, title ", begun while watching", open_columns, sizeof open_columns / sizeof *open_columns}},
+    [VIEW_OPEN_##view##_##state] = {VIEW_##view,                                                                       \
+                                    VIEW_STATE_##view##_##state,                                                       \
+                                    BATCH_##probe,                                                                     \
+                                    BATCH_##ends,                                                                      \
+                                    MEMBER_AT(view, state, since),                                                     \
+                                    VIEW_WHOSE_##whose,                                                                \
+                                    WHOSE_##whose(view, state, of),                                                    \
+                                    VIEW_ABOUT_##about,                                                                \
+                                    ABOUT_##about(view, state, what),                                                  \
+                                    {json, title, open_columns, sizeof open_columns / sizeof *open_columns}},
+#define READ(of, read, json, title, kind)                                                                              \
+    [VIEW_OPEN_##of##_##read] = {.view = VIEW_##of,                                                                    \
+                                 .state = VIEW_NSTATES,                                                                \
+                                 .sink = {json, title, open_columns, sizeof open_columns / sizeof *open_columns},      \
+                                 .before = PENDING_##kind},
+#include "../../bpf/views.def"
+#define BEFORE(view, state, kind) [VIEW_OPEN_##view##_##state].before = PENDING_##kind,
 #include "../../bpf/views.def"
 };
 

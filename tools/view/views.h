@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "otp/pending.h"
 #include "sink/sink.h"
 
 #include "../../bpf/views.h"
@@ -84,6 +85,7 @@ extern const struct view_state view_states[VIEW_NSTATES];
 
 enum view_open_id {
 #define OPEN(view, state, json, title, probe, ends, since, whose, of, about, what) VIEW_OPEN_##view##_##state,
+#define READ(view, open, json, title, kind) VIEW_OPEN_##view##_##open,
 #include "../../bpf/views.def"
     VIEW_NOPENS
 };
@@ -92,7 +94,7 @@ enum view_about {
     VIEW_ABOUT_NONE, VIEW_ABOUT_PORT, VIEW_ABOUT_KEPT, VIEW_ABOUT_KEY, VIEW_ABOUT_MFA, VIEW_ABOUT_MADE
 };
 
-/* Spans under way: as of OPEN. Offsets in the state. */
+/* Spans under way: as of OPEN, or, where `state` is VIEW_NSTATES, of READ. Offsets in the state. */
 struct view_open {
     enum view_id view;
     enum view_state_id state;
@@ -104,6 +106,8 @@ struct view_open {
     size_t about_at;
     view_maker *make; /* of MADE */
     struct sink_table sink;
+    /* What of the VM's memory tells of those that began before it was watched; PENDING_NONE: nothing does. */
+    enum pending_kind before;
 };
 const struct view_open *view_open(enum view_open_id id);
 

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "dist/dist_probe.h"
 #include "dist/dist_packet.h"
+#include "layout.h"
 #include "proc/message.h"
 #include "proc/node_monitor.h"
 #include "proc/probe.h"
@@ -708,3 +709,10 @@ enum channel_state channel_down(struct channel *c, Term reason)
 							 am_visible : am_hidden, reason });
 	return before;
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_CHANNELS LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_channels, table);

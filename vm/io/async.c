@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "io/io_probe.h"
+#include "layout.h"
 #include "proc/batch.h"
 
 static struct {
@@ -26,6 +27,7 @@ static struct {
 	int64_t idle_since_ns;           /* lock: when a thread last ran out of jobs */
 	bool spins;                      /* lock: the last job came soon after that */
 	atomic_size_t pending;
+	_Atomic(struct async_job *) running[ASYNC_THREADS_MAX]; /* by thread; read from outside alone */
 } pool;
 
 void async_init(unsigned threads)
@@ -89,11 +91,14 @@ static struct async_job *take_job(void)
 
 static void *run_jobs(void *arg)
 {
-	(void)arg;
+	_Atomic(struct async_job *) *running = arg;
+
 	for (;;) {
 		struct async_job *job = take_job();
 
+		atomic_store_explicit(running, job, memory_order_relaxed);
 		job->run(job);
+		atomic_store_explicit(running, NULL, memory_order_relaxed);
 		atomic_fetch_sub_explicit(&pool.pending, 1, memory_order_relaxed);
 	}
 	return NULL;
@@ -106,7 +111,7 @@ static bool start_thread(void)
 	int error;
 
 	snprintf(name, sizeof(name), "async_%u", pool.started + 1);
-	error = thread_start(name, run_jobs, NULL);
+	error = thread_start(name, run_jobs, &pool.running[pool.started]);
 	if (error != 0 && pool.started == 0)
 		log_refused("start a thread for file operations", -error);
 	pool.started += error == 0;
@@ -148,3 +153,10 @@ size_t async_pending_count(void)
 {
 	return atomic_load_explicit(&pool.pending, memory_order_relaxed);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_ASYNC LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_async, pool);

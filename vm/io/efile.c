@@ -303,6 +303,7 @@ static void queue_job(struct efile_job *job)
 {
 	job->async.run = run_job;
 	job->async.port = efile.port;
+	job->async.asker = job->process != NULL ? job->process->id : 0;
 	async_submit(&job->async);
 }
 

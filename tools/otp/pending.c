@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: every list of the VM that is followed has a bound, and what is told of a process is of one that stands in
+ * the table of processes. Source of a stock emulator's structures: erl_port.h, erl_node_tables.h, erl_process.h of OTP.
+ */
+#include "pending.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "names.h"
+#include "snapshot_state.h"
+#include "target/thread_call.h"
+
+enum { MAX_WAITERS = 4096, MAX_CHANNELS = 4096, MAX_CHAINS = 4096, MAX_ASYNC = 1024, ATOM_SHIFT = 6, NAME_BYTES = 192 };
+
+struct reading {
+    struct snapshot *s;
+    const bool *wanted;
+    int (*take)(void *ctx, const struct pending *pending);
+    void *ctx;
+    struct thread_name *threads; /* of the VM, once somebody asks */
+    size_t nthreads;
+};
+
+static bool read_word(const struct snapshot *s, uint64_t address, uint64_t *out)
+{
+    return address && snapshot_read(s, address, out, sizeof *out);
+}
+
+static bool read_number(const struct snapshot *s, uint64_t address, void *out, size_t size)
+{
+    return address && snapshot_read(s, address, out, size);
+}
+
+static int tell(struct reading *r, const struct pending *p)
+{
+    return r->wanted[p->kind] ? r->take(r->ctx, p) : 0;
+}
+
+/* ---- processes */
+
+/* Where the process of this pid stands; 0: it has ended. */
+static uint64_t find_process(const struct snapshot *s, uint64_t term)
+{
+    uint64_t slot = s->ours ? term >> 4 & 0xfffffff : otp_slot_of(s->layout, term), slots, tab, process, id;
+
+    if ((term & 0xf) != OTP_TAG_PID || !s->kind->slots(s, &slots) || slot >= slots ||
+        !read_word(s, s->layout->procs + s->layout->off[OTP_PTAB_TAB], &tab) ||
+        !read_word(s, tab + slot * sizeof process, &process) ||
+        !read_word(s, process + s->layout->off[OTP_PROC_ID], &id) || id != term)
+        return 0;
+    return process;
+}
+
+static void set_whose(const struct snapshot *s, struct pending *p, uint64_t term)
+{
+    p->id = snapshot_pid(s, term);
+    p->address = p->id ? find_process(s, term) : 0;
+}
+
+/* False: nobody stands there. */
+static bool set_process(const struct snapshot *s, struct pending *p, uint64_t address)
+{
+    uint64_t id;
+
+    if (!read_word(s, address + s->layout->off[OTP_PROC_ID], &id) || !(p->id = snapshot_pid(s, id)))
+        return false;
+    p->address = address;
+    return true;
+}
+
+static void name_atom(const struct snapshot *s, uint64_t term, char *buf, size_t size)
+{
+    const char *text = names_atom(s->names, s->layout->vm, term >> ATOM_SHIFT);
+
+    snprintf(buf, size, "%s", text ? text : "");
+}
+
+/* Each pid of a list of a stock emulator, which is a circle. */
+static int each_of_circle(const struct snapshot *s, uint64_t first, int (*see)(void *ctx, uint64_t term), void *ctx)
+{
+    uint64_t at = first, term;
+    int err = 0;
+
+    for (int i = 0; at && i < MAX_WAITERS && !err; i++) {
+        if (!read_word(s, at + s->layout->off[OTP_WAITER_PID], &term) ||
+            !read_word(s, at + s->layout->off[OTP_WAITER_NEXT], &at))
+            break;
+        err = see(ctx, term);
+        if (at == first)
+            break;
+    }
+    return err;
+}
+
+/* Each of an array. */
+static int each_of_array(const struct snapshot *s, uint64_t array, uint64_t n, size_t step,
+                         int (*see)(void *ctx, uint64_t term), void *ctx)
+{
+    uint64_t term;
+    int err = 0;
+
+    for (uint64_t i = 0; i < n && i < MAX_WAITERS && !err && read_word(s, array + i * step, &term); i++)
+        err = see(ctx, term);
+    return err;
+}
+
+/* ---- ports */
+
+struct waiters {
+    struct reading *r;
+    struct pending p; /* of each that waits */
+    uint64_t first;   /* the first's pid; 0: none waits */
+};
+
+static int see_waiter(void *ctx, uint64_t term)
+{
+    struct waiters *w = ctx;
+
+    set_whose(w->r->s, &w->p, term);
+    w->first = w->first ? w->first : term;
+    w->p.key = w->p.id;
+    return w->p.address ? tell(w->r, &w->p) : 0;
+}
+
+static int each_port_waiter(const struct snapshot *s, const struct snapshot_port *port, struct waiters *w)
+{
+    uint64_t at, process, id;
+    int err = 0;
+
+    if (!s->ours)
+        return read_word(s, port->address + s->layout->off[OTP_PORT_WAITERS], &at)
+                   ? each_of_circle(s, at, see_waiter, w) : 0;
+    if (!read_word(s, port->address + s->ours->numbers[ERLVM_PORT_WAITERS], &at))
+        return 0;
+    for (int i = 0; at && i < MAX_WAITERS && !err; i++) {
+        if (!read_word(s, at + s->ours->numbers[ERLVM_WAITER_PROCESS], &process) ||
+            !read_word(s, process + s->layout->off[OTP_PROC_ID], &id) ||
+            !read_word(s, at + s->ours->numbers[ERLVM_WAITER_NEXT], &at))
+            break;
+        err = see_waiter(w, id);
+    }
+    return err;
+}
+
+/* "#Port<0.8> tcp_inet" */
+static void name_port(struct snapshot *s, const struct snapshot_port *port, char *buf, size_t size)
+{
+    char name[NAME_BYTES] = "";
+
+    snapshot_port_name(s, port, name, sizeof name);
+    snprintf(buf, size, "#Port<0.%llu> %s", (unsigned long long)ev_id_rest(port->id), name);
+}
+
+static bool is_socket(const char *what)
+{
+    return strstr(what, "> tcp_inet") || strstr(what, "> udp_inet") || strstr(what, "> sctp_inet");
+}
+
+/* A socket answers who sent too much once it has room again: that is its owner, which waits in a receive. */
+static int tell_busy_port(struct reading *r, const struct snapshot_port *port)
+{
+    const struct snapshot *s = r->s;
+    struct pending p = {.kind = PENDING_PORT, .key = port->id};
+    struct waiters w = {.r = r, .p = {.kind = PENDING_PORT_WAIT}};
+    uint64_t owner = 0;
+    int err;
+
+    name_port(r->s, port, p.what, sizeof p.what);
+    snprintf(w.p.what, sizeof w.p.what, "send, %.300s", p.what);
+    if (!is_socket(p.what))
+        w.p.kind = PENDING_NONE;
+    err = each_port_waiter(s, port, &w);
+    read_word(s, port->address + (s->ours ? s->ours->numbers[ERLVM_PORT_OWNER] : s->layout->off[OTP_PORT_CONNECTED]), &owner);
+    if (!err && !w.first)
+        err = see_waiter(&w, owner);
+    set_whose(s, &p, w.first ? w.first : owner);
+    return err ? err : tell(r, &p);
+}
+
+/* ---- connections to other nodes */
+
+static int tell_node(struct reading *r, struct waiters *w)
+{
+    struct pending p = w->p;
+
+    p.kind = PENDING_NODE;
+    p.key = p.id = p.address = 0;
+    return tell(r, &p);
+}
+
+/* Of a stock emulator: the node that the port leads to. */
+static int tell_node_of_port(struct reading *r, uint64_t port)
+{
+    const struct snapshot *s = r->s;
+    const uint16_t *off = s->layout->off;
+    struct waiters w = {.r = r, .p = {.kind = PENDING_NODE_WAIT}};
+    uint64_t specific, node, name, first;
+    uint32_t state, queue;
+    int err;
+
+    if (!read_number(s, port + off[OTP_PORT_STATE], &state, sizeof state) ||
+        !snapshot_bit(s, state, OTP_PORT_STATE_CONNECTION) || !read_word(s, port + off[OTP_PORT_SPECIFIC], &specific) ||
+        !read_word(s, specific + off[OTP_PORT_NODE], &node) || !read_word(s, node + off[OTP_NODE_NAME], &name) ||
+        !read_number(s, node + off[OTP_NODE_QUEUE], &queue, sizeof queue) ||
+        !read_word(s, node + off[OTP_NODE_WAITERS], &first))
+        return 0;
+    name_atom(s, name, w.p.what, sizeof w.p.what);
+    err = each_of_circle(s, first, see_waiter, &w);
+    return !err && snapshot_bit(s, queue, OTP_QUEUE_BUSY) ? tell_node(r, &w) : err;
+}
+
+static int tell_channel(struct reading *r, uint64_t channel)
+{
+    const struct snapshot *s = r->s;
+    const uint32_t *at = s->ours->numbers;
+    struct waiters w = {.r = r, .p = {.kind = PENDING_NODE_WAIT}};
+    uint64_t node, waiters, n, large, nlarge;
+    uint8_t busy, waits;
+    int err;
+
+    if (!read_word(s, channel + at[ERLVM_CHANNEL_NODE], &node) ||
+        !read_number(s, channel + at[ERLVM_CHANNEL_BUSY], &busy, sizeof busy) ||
+        !read_word(s, channel + at[ERLVM_CHANNEL_WAITERS], &waiters) ||
+        !read_word(s, channel + at[ERLVM_CHANNEL_WAITER_COUNT], &n) ||
+        !read_word(s, channel + at[ERLVM_CHANNEL_LARGE], &large) ||
+        !read_word(s, channel + at[ERLVM_CHANNEL_LARGE_COUNT], &nlarge))
+        return 0;
+    name_atom(s, node, w.p.what, sizeof w.p.what);
+    err = each_of_array(s, waiters, n, sizeof(uint64_t), see_waiter, &w);
+    for (uint64_t i = 0; i < nlarge && i < MAX_WAITERS && !err; i++) {
+        uint64_t sender = large + i * at[ERLVM_LARGE_SIZE];
+
+        if (read_number(s, sender + at[ERLVM_LARGE_WAITS], &waits, sizeof waits) && waits)
+            err = each_of_array(s, sender + at[ERLVM_LARGE_PID], 1, 0, see_waiter, &w);
+    }
+    return !err && busy ? tell_node(r, &w) : err;
+}
+
+static int tell_channels(struct reading *r)
+{
+    const struct snapshot *s = r->s;
+    const uint32_t *at = s->ours->numbers;
+    uint64_t root = s->ours->roots[LAYOUT_ROOM_CHANNELS], channel;
+    int err = 0;
+
+    for (uint32_t i = 0; root && i < at[ERLVM_CHANNELS_COUNT] && i < MAX_CHAINS && !err; i++) {
+        if (!read_word(s, root + at[ERLVM_CHANNELS_BUCKETS] + i * sizeof channel, &channel))
+            break;
+        for (int n = 0; channel && n < MAX_CHANNELS && !err; n++) {
+            err = tell_channel(r, channel);
+            if (!read_word(s, channel + at[ERLVM_CHANNEL_NEXT], &channel))
+                break;
+        }
+    }
+    return err;
+}
+
+static int see_port(void *ctx, const struct snapshot_port *port)
+{
+    struct reading *r = ctx;
+    int err = port->busy || port->full ? tell_busy_port(r, port) : 0;
+
+    return err || r->s->ours ? err : tell_node_of_port(r, port->address);
+}
+
+static int read_ports(struct reading *r)
+{
+    int err = snapshot_ports(r->s, see_port, r, NULL);
+
+    return !err && r->s->ours && (r->wanted[PENDING_NODE] || r->wanted[PENDING_NODE_WAIT]) ? tell_channels(r) : err;
+}
+
+/* ---- threads */
+
+/*
+ * The thread of this kind and number; 0: there is none of that name. Emulators call them "3_dirty_io_sche" or, newer
+ * ones, "erts_dios_3"; an erlvm "async_3".
+ */
+static int find_thread(struct reading *r, enum snapshot_scheduler_type type, uint64_t number)
+{
+    static const char *const forms[][2] = {[SNAPSHOT_NORMAL] = {"async_%llu", NULL},
+                                           [SNAPSHOT_DIRTY_CPU] = {"%llu_dirty_cpu_sch", "erts_dcpus_%llu"},
+                                           [SNAPSHOT_DIRTY_IO] = {"%llu_dirty_io_sch", "erts_dios_%llu"}};
+    char name[32];
+
+    if (!r->threads && thread_names((int)r->s->layout->vm, &r->threads, &r->nthreads))
+        return 0;
+    for (size_t k = 0; k < 2 && forms[type][k]; k++) {
+        snprintf(name, sizeof name, forms[type][k], (unsigned long long)number);
+        for (size_t i = 0; i < r->nthreads; i++)
+            if (!strncmp(r->threads[i].name, name, sizeof r->threads[i].name - 1) ||
+                (k == 0 && type != SNAPSHOT_NORMAL && !strncmp(r->threads[i].name, name, strlen(name))))
+                return r->threads[i].id;
+    }
+    return 0;
+}
+
+static bool read_call(struct reading *r, enum snapshot_scheduler_type type, uint64_t number, int *thread,
+                      struct thread_call *out)
+{
+    *thread = find_thread(r, type, number);
+    return *thread && thread_call_read((int)r->s->layout->vm, *thread, memory_file(r->s->memory), out);
+}
+
+static void set_call(struct pending *p, const struct thread_call *call)
+{
+    size_t used = strlen(p->what);
+
+    snprintf(p->what + used, sizeof p->what - used, "%s%s%s%s", used ? ", in " : "", call->call, *call->about ? " " : "",
+             call->about);
+    p->age_ns = call->asleep_ns;
+}
+
+/* A thread of an erlvm's async pool does operations on files, and what drivers give it, which nobody waits for. */
+static int tell_async(struct reading *r, uint32_t number)
+{
+    const struct snapshot *s = r->s;
+    uint64_t running = s->ours->roots[LAYOUT_ROOM_ASYNC] + s->ours->numbers[ERLVM_ASYNC_RUNNING] + 8ull * (number - 1);
+    struct pending p = {.kind = PENDING_FILE};
+    uint64_t job, again, asker;
+    struct thread_call call;
+    int thread;
+
+    if (!read_word(s, running, &job) || !job || !read_word(s, job + s->ours->numbers[ERLVM_JOB_ASKER], &asker) ||
+        !asker || !read_call(r, SNAPSHOT_NORMAL, number, &thread, &call) || !read_word(s, running, &again) ||
+        again != job)
+        return 0;
+    set_whose(s, &p, asker);
+    p.key = (uint64_t)thread;
+    p.mark = call.switches;
+    set_call(&p, &call);
+    return tell(r, &p);
+}
+
+static int read_async(struct reading *r)
+{
+    const struct snapshot *s = r->s;
+    uint64_t root = s->ours->roots[LAYOUT_ROOM_ASYNC];
+    uint32_t n;
+    int err = 0;
+
+    if (!root || !read_number(s, root + s->ours->numbers[ERLVM_ASYNC_STARTED], &n, sizeof n))
+        return 0;
+    for (uint32_t i = 1; i <= n && i <= MAX_ASYNC && !err; i++)
+        err = tell_async(r, i);
+    return err;
+}
+
+/* ---- schedulers */
+
+/* The native function that a dirty scheduler runs: what is done with files is an operation, once it is in a call. */
+static int tell_dirty(struct reading *r, const struct snapshot_scheduler *scheduler, const struct pending *slice)
+{
+    const struct snapshot_process process = {.id = slice->id, .address = slice->address};
+    struct pending p = *slice;
+    struct thread_call call;
+    int thread = 0;
+    bool sleeps;
+
+    if (!r->wanted[PENDING_NATIVE] && !r->wanted[PENDING_FILE])
+        return 0;
+    sleeps = read_call(r, scheduler->type, scheduler->number, &thread, &call);
+    p.kind = PENDING_NATIVE;
+    if (!snapshot_place(r->s, &process, p.what, NAME_BYTES))
+        return 0;
+    if (sleeps && !strncmp(p.what, "prim_file:", strlen("prim_file:"))) {
+        p.kind = PENDING_FILE;
+        p.key = (uint64_t)thread;
+        p.mark = call.switches;
+        p.what[0] = '\0';
+    }
+    if (sleeps)
+        set_call(&p, &call);
+    return tell(r, &p);
+}
+
+/* A process that has this scheduler. */
+static int tell_slice(struct reading *r, const struct snapshot_scheduler *scheduler, uint64_t process)
+{
+    const struct snapshot *s = r->s;
+    struct pending p = {.kind = PENDING_SLICE, .mark = scheduler->reductions};
+    uint32_t state;
+    int err;
+
+    if (!process || !set_process(s, &p, process) ||
+        !read_number(s, process + s->layout->off[OTP_PROC_STATE], &state, sizeof state))
+        return 0;
+    p.key = p.id;
+    err = tell(r, &p);
+    if (!err && scheduler->type != SNAPSHOT_NORMAL)
+        err = tell_dirty(r, scheduler, &p);
+    if (err || !snapshot_bit(s, state, OTP_STATE_GC))
+        return err;
+    p.kind = PENDING_COLLECTION;
+    return tell(r, &p);
+}
+
+/* A scheduler that works for a port. */
+static int tell_callback(struct reading *r, const struct snapshot_scheduler *scheduler, uint64_t address)
+{
+    struct snapshot *s = r->s;
+    struct snapshot_port port = {.address = address};
+    struct pending p = {.kind = PENDING_CALLBACK, .mark = scheduler->reductions};
+    uint64_t id, owner;
+
+    if (!address || !read_word(s, address + s->layout->off[OTP_PROC_ID], &id) || (id & 0xf) != OTP_TAG_PORT ||
+        !read_word(s, address + s->layout->off[OTP_PORT_CONNECTED], &owner))
+        return 0;
+    port.id = p.key = ev_id_of_port(snapshot_unpack(&s->layout->port_packing, id) & ((1ull << 60) - 1));
+    set_whose(s, &p, owner);
+    name_port(s, &port, p.what, sizeof p.what);
+    return tell(r, &p);
+}
+
+static int see_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
+{
+    struct reading *r = ctx;
+    const uint16_t *off = r->s->layout->off;
+    uint64_t process = 0, port = 0;
+    int err;
+
+    read_word(r->s, scheduler->address + off[OTP_SCHED_CURRENT], &process);
+    err = tell_slice(r, scheduler, process);
+    if (err || !r->wanted[PENDING_CALLBACK] || off[OTP_SCHED_PORT] == OTP_NOWHERE)
+        return err;
+    read_word(r->s, scheduler->address + off[OTP_SCHED_PORT], &port);
+    return tell_callback(r, scheduler, port);
+}
+
+/* ---- */
+
+void pending_known(const struct snapshot *s, bool out[PENDING_NKINDS])
+{
+    bool ports = s->ours ? s->ours->roots[LAYOUT_ROOM_PORTS] : s->layout->ports && s->layout->port_packing.data_mask;
+
+    out[PENDING_NONE] = false;
+    out[PENDING_PORT] = out[PENDING_PORT_WAIT] = ports;
+    out[PENDING_NODE] = out[PENDING_NODE_WAIT] = s->ours ? s->ours->roots[LAYOUT_ROOM_CHANNELS] != 0 : ports;
+    out[PENDING_SLICE] = true;
+    out[PENDING_COLLECTION] = out[PENDING_NATIVE] = !s->ours;
+    out[PENDING_CALLBACK] = !s->ours && ports;
+    out[PENDING_FILE] = !s->ours || s->ours->roots[LAYOUT_ROOM_ASYNC];
+}
+
+/* A reading that nobody can do ends the others no more than one that found nothing. */
+static int read_part(struct reading *r, const enum pending_kind *kinds, size_t n, int (*read)(struct reading *r))
+{
+    bool wanted = false;
+    int err;
+
+    for (size_t i = 0; i < n; i++)
+        wanted |= r->wanted[kinds[i]];
+    err = wanted ? read(r) : 0;
+    return err == -ESRCH || err == -EBADMSG || err == -ENOTSUP ? 0 : err;
+}
+
+static int read_schedulers(struct reading *r)
+{
+    return snapshot_schedulers(r->s, see_scheduler, r);
+}
+
+int pending_read(struct snapshot *s, const bool wanted[PENDING_NKINDS],
+                 int (*take)(void *ctx, const struct pending *pending), void *ctx)
+{
+    static const enum pending_kind ports[] = {PENDING_PORT, PENDING_PORT_WAIT, PENDING_NODE, PENDING_NODE_WAIT},
+                                   files[] = {PENDING_FILE},
+                                   schedulers[] = {PENDING_SLICE, PENDING_COLLECTION, PENDING_NATIVE, PENDING_CALLBACK,
+                                                   PENDING_FILE};
+    struct reading r = {.s = s, .wanted = wanted, .take = take, .ctx = ctx};
+    int err = read_part(&r, ports, sizeof ports / sizeof *ports, read_ports);
+
+    if (!err)
+        err = read_part(&r, schedulers, sizeof schedulers / sizeof *schedulers - (s->ours != NULL), read_schedulers);
+    if (!err && s->ours)
+        err = read_part(&r, files, 1, read_async);
+    free(r.threads);
+    return err;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Source of the formats: proc(5). Invariant: of what is read anew a thread is told that slept at both times. */
+#include "thread_call.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 1 << 16, TEXT_BYTES = 4096, ARGUMENTS = 6, NS_PER_MS = 1000000 };
+
+enum about { ABOUT_NONE, ABOUT_PATH, ABOUT_FD };
+
+static const struct {
+    long number;
+    const char *name;
+    enum about about;
+    int argument;
+} calls[] = {
+#define SYSTEM_CALL(name, about, argument) {SYS_##name, #name, ABOUT_##about, argument},
+#include "system_calls.def"
+};
+
+/* The first bytes of a file of /proc; "": it cannot be read. */
+__attribute__((format(printf, 3, 4)))
+static bool read_proc(char *buf, size_t size, const char *format, ...)
+{
+    char path[96];
+    va_list args;
+    ssize_t n;
+    int fd;
+
+    va_start(args, format);
+    vsnprintf(path, sizeof path, format, args);
+    va_end(args);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? -1 : read(fd, buf, size - 1);
+    if (fd >= 0)
+        close(fd);
+    buf[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+int thread_names(int pid, struct thread_name **out, size_t *n)
+{
+    const struct dirent *entry;
+    char path[64];
+    DIR *dir;
+
+    *out = NULL;
+    *n = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    dir = opendir(path);
+    if (!dir)
+        return -ESRCH;
+    while (*n < MAX_THREADS && (entry = readdir(dir))) {
+        struct thread_name *all = *n & (*n + 1) ? *out : realloc(*out, 2 * (*n + 1) * sizeof *all);
+        struct thread_name one = {.id = atoi(entry->d_name)};
+
+        if (!all) {
+            closedir(dir);
+            free(*out);
+            *out = NULL;
+            return -ENOMEM;
+        }
+        *out = all;
+        if (!one.id || !read_proc(one.name, sizeof one.name, "/proc/%d/task/%d/comm", pid, one.id))
+            continue;
+        one.name[strcspn(one.name, "\n")] = '\0';
+        all[(*n)++] = one;
+    }
+    closedir(dir);
+    return 0;
+}
+
+/* ---- when it ran last */
+
+static bool find_number(const char *text, const char *key, double *out)
+{
+    const char *at = strstr(text, key), *colon = at ? strchr(at, ':') : NULL;
+
+    return colon && sscanf(colon + 1, "%lf", out) == 1;
+}
+
+/* By the kernel's own clock of run times, which our own thread, that runs now, has too. */
+static void read_times(int pid, int thread, struct thread_call *out)
+{
+    char text[TEXT_BYTES];
+    double ran, now, switches;
+
+    out->asleep_ns = out->switches = 0;
+    if (!read_proc(text, sizeof text, "/proc/%d/task/%d/sched", pid, thread) ||
+        !find_number(text, "se.exec_start", &ran))
+        return;
+    if (find_number(text, "nr_switches", &switches) && switches > 0)
+        out->switches = (uint64_t)switches;
+    if (read_proc(text, sizeof text, "/proc/thread-self/sched") && find_number(text, "se.exec_start", &now) && now > ran)
+        out->asleep_ns = (uint64_t)((now - ran) * NS_PER_MS);
+}
+
+/* ---- what it is about */
+
+/* "0100007F:1F90", or 32 digits of IPv6, in words of the machine. */
+static void print_address(char *buf, size_t size, const char *hex, unsigned port)
+{
+    unsigned char bytes[16];
+    size_t n = strlen(hex) / 8;
+
+    for (size_t i = 0; i < n && i < 4; i++) {
+        char word[9] = {0};
+        uint32_t value;
+
+        memcpy(word, hex + 8 * i, 8);
+        value = (uint32_t)strtoul(word, NULL, 16);
+        memcpy(bytes + 4 * i, &value, 4);
+    }
+    if (n == 1) {
+        snprintf(buf, size, "%u.%u.%u.%u:%u", bytes[0], bytes[1], bytes[2], bytes[3], port);
+        return;
+    }
+    buf[0] = '[';
+    buf[1] = '\0';
+    for (size_t i = 0; i < 16; i += 2)
+        snprintf(buf + strlen(buf), size - strlen(buf), "%s%x", i ? ":" : "", bytes[i] << 8 | bytes[i + 1]);
+    snprintf(buf + strlen(buf), size - strlen(buf), "]:%u", port);
+}
+
+/* The peer of the socket with this number, in one of the kernel's tables. */
+static bool find_peer(int pid, const char *table, unsigned long socket, char *buf, size_t size)
+{
+    char path[64], line[512], address[33];
+    bool found = false;
+    unsigned long number;
+    unsigned port;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/net/%s", pid, table);
+    file = fopen(path, "re");
+    while (file && !found && fgets(line, sizeof line, file))
+        found = sscanf(line, " %*d: %*[0-9A-F]:%*x %32[0-9A-F]:%x %*x %*s %*s %*s %*d %*d %lu", address, &port, &number) == 3 &&
+                number == socket && port && (strlen(address) == 8 || strlen(address) == 32);
+    if (file)
+        fclose(file);
+    if (found)
+        print_address(buf, size, address, port);
+    return found;
+}
+
+static void describe_fd(int pid, uint64_t fd, char *buf, size_t size)
+{
+    static const char *const tables[] = {"tcp", "tcp6", "udp", "udp6"};
+    unsigned long socket;
+    char path[64];
+    ssize_t n;
+
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, (int)fd);
+    n = readlink(path, buf, size - 1);
+    buf[n > 0 ? n : 0] = '\0';
+    if (sscanf(buf, "socket:[%lu]", &socket) == 1)
+        for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+            if (find_peer(pid, tables[i], socket, buf, size))
+                return;
+}
+
+/* ---- */
+
+/* "257 0xffffff9c 0x7f..." when it sleeps in one. */
+static bool read_call(int pid, int thread, long *number, uint64_t arguments[ARGUMENTS])
+{
+    char text[256];
+
+    return read_proc(text, sizeof text, "/proc/%d/task/%d/syscall", pid, thread) && isdigit((unsigned char)text[0]) &&
+           sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, number, &arguments[0],
+                  &arguments[1], &arguments[2], &arguments[3], &arguments[4], &arguments[5]) == 1 + ARGUMENTS;
+}
+
+bool thread_call_read(int pid, int thread, const struct memory_file *memory, struct thread_call *out)
+{
+    uint64_t arguments[ARGUMENTS], again[ARGUMENTS];
+    long number, later;
+    size_t i = 0, n;
+
+    if (!read_call(pid, thread, &number, arguments))
+        return false;
+    while (i < sizeof calls / sizeof *calls && calls[i].number != number)
+        i++;
+    if (i == sizeof calls / sizeof *calls)
+        return false;
+    out->call = calls[i].name;
+    out->about[0] = '\0';
+    if (calls[i].about == ABOUT_FD)
+        describe_fd(pid, arguments[calls[i].argument], out->about, sizeof out->about);
+    if (calls[i].about == ABOUT_PATH) {
+        n = memory_file_read_some(memory, arguments[calls[i].argument], out->about, sizeof out->about - 1);
+        out->about[n] = '\0';
+    }
+    read_times(pid, thread, out);
+    return read_call(pid, thread, &later, again) && later == number && !memcmp(again, arguments, sizeof again);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: an item was there when its VM was added and at each look since, but for those that no event tells the
+ * begin of, which join at any look.
+ */
+#include "before.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "otp/names.h"
+#include "otp/snapshot.h"
+
+enum { NAME_BYTES = 4096, MAX_ITEMS = 65536, MAILBOXES = BEFORE_MAILBOXES + 1 /* and the others */ };
+
+struct mailbox {
+    struct snapshot_process process;
+    uint64_t messages;
+    char *owner;
+};
+
+struct before_vm {
+    struct otp_vm vm; /* without symbols */
+    struct erlvm_layout ours;
+    struct snapshot *snapshot;
+    struct names *names;
+    struct memory *memory; /* theirs: when they have another, it is another program's */
+    bool knows[PENDING_NKINDS];
+    struct before_item *items;
+    bool *seen; /* in this look; as many */
+    size_t nitems;
+    struct mailbox mailboxes[MAILBOXES]; /* the most first; the last one: all others */
+};
+
+struct before {
+    bool kinds[PENDING_NKINDS]; /* that views ask for */
+    bool joins[PENDING_NKINDS]; /* and that no event tells the begin of */
+    bool mailboxes;
+    struct before_vm **vms;
+    size_t nvms;
+    uint64_t from_ns, now_ns; /* of the last two looks */
+};
+
+struct before *before_new(const bool on[VIEW_COUNT])
+{
+    struct before *b = calloc(1, sizeof *b);
+
+    for (size_t i = 0; b && i < VIEW_NOPENS; i++) {
+        const struct view_open *open = view_open((enum view_open_id)i);
+
+        b->kinds[open->before] |= on[open->view];
+        b->joins[open->before] |= open->state == VIEW_NSTATES;
+    }
+    if (b) {
+        b->kinds[PENDING_NONE] = b->joins[PENDING_NONE] = false;
+        b->mailboxes = on[VIEW_messages];
+        b->now_ns = clock_ns(CLOCK_MONOTONIC);
+    }
+    return b;
+}
+
+/* ---- items */
+
+struct looking {
+    struct before *before;
+    struct before_vm *vm;
+    uint64_t now_ns;
+    bool first;
+};
+
+static int add_item(struct looking *l, const struct pending *p)
+{
+    struct before_vm *vm = l->vm;
+    bool grows = !(vm->nitems & (vm->nitems + 1));
+    struct before_item *items = grows ? realloc(vm->items, 2 * (vm->nitems + 1) * sizeof *items) : vm->items;
+    bool *seen = grows ? realloc(vm->seen, 2 * (vm->nitems + 1)) : vm->seen;
+
+    vm->items = items ? items : vm->items;
+    vm->seen = seen ? seen : vm->seen;
+    if (!items || !seen)
+        return -ENOMEM;
+    seen[vm->nitems] = true;
+    items[vm->nitems++] = (struct before_item){.is = *p,
+                                               .since_ns = l->now_ns > p->age_ns ? l->now_ns - p->age_ns : 0,
+                                               .exact = p->kind == PENDING_FILE && p->age_ns};
+    return 0;
+}
+
+static bool is_same(const struct pending *a, const struct pending *b)
+{
+    return a->kind == b->kind && a->key == b->key && a->mark == b->mark && (a->key || !strcmp(a->what, b->what));
+}
+
+static int see_pending(void *ctx, const struct pending *p)
+{
+    struct looking *l = ctx;
+
+    for (size_t i = 0; i < l->vm->nitems; i++)
+        if (is_same(&l->vm->items[i].is, p)) {
+            l->vm->seen[i] = true;
+            return 0;
+        }
+    return (l->first || l->before->joins[p->kind]) && l->vm->nitems < MAX_ITEMS ? add_item(l, p) : 0;
+}
+
+static void drop_over(struct before_vm *vm)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < vm->nitems; i++)
+        if (vm->seen[i] && !vm->items[i].over)
+            vm->items[kept++] = vm->items[i];
+    vm->nitems = kept;
+}
+
+/* After the first look only what is left, and what may join. */
+static int look_at(struct before *b, struct before_vm *vm, uint64_t now_ns, bool first)
+{
+    struct looking l = {b, vm, now_ns, first};
+    bool wanted[PENDING_NKINDS] = {false};
+    int err = 0;
+
+    for (size_t kind = 0; kind < PENDING_NKINDS; kind++)
+        wanted[kind] = b->kinds[kind] && vm->knows[kind] && (first || b->joins[kind]);
+    for (size_t i = 0; i < vm->nitems; i++) {
+        vm->seen[i] = false;
+        wanted[vm->items[i].is.kind] = true;
+    }
+    names_since(vm->names, now_ns);
+    if (names_memory(vm->names, vm->vm.layout.vm) == vm->memory)
+        err = pending_read(vm->snapshot, wanted, see_pending, &l);
+    drop_over(vm);
+    return err;
+}
+
+/* ---- mailboxes */
+
+/* It stands where it belongs; the last one gets into the others. */
+static int see_mailbox(void *ctx, const struct snapshot_process *process)
+{
+    struct mailbox *all = ((struct before_vm *)ctx)->mailboxes, *others = &all[BEFORE_MAILBOXES];
+    size_t at = BEFORE_MAILBOXES;
+
+    if (!process->messages || process->status == SNAPSHOT_EXITING)
+        return 0;
+    while (at && all[at - 1].messages < process->messages)
+        at--;
+    if (at == BEFORE_MAILBOXES) {
+        others->messages += process->messages;
+        return 0;
+    }
+    others->messages += all[BEFORE_MAILBOXES - 1].messages;
+    memmove(&all[at + 1], &all[at], (BEFORE_MAILBOXES - 1 - at) * sizeof *all);
+    all[at] = (struct mailbox){.process = *process, .messages = process->messages};
+    return 0;
+}
+
+static int read_mailboxes(struct before_vm *vm)
+{
+    char buf[NAME_BYTES];
+    int err = snapshot_processes(vm->snapshot, see_mailbox, vm, NULL);
+
+    for (size_t i = 0; i < BEFORE_MAILBOXES && vm->mailboxes[i].messages; i++) {
+        struct wire_name name = {.form = WIRE_PROCESS, .words = {vm->mailboxes[i].process.id}};
+
+        snapshot_owner(vm->snapshot, &vm->mailboxes[i].process, &name);
+        vm->mailboxes[i].owner = strdup(names_text(vm->names, vm->vm.layout.vm, &name, buf, sizeof buf));
+    }
+    return err == -ENOMEM ? err : 0;
+}
+
+static void drop_mailboxes(struct before_vm *vm)
+{
+    for (size_t i = 0; i < MAILBOXES; i++) {
+        free(vm->mailboxes[i].owner);
+        vm->mailboxes[i] = (struct mailbox){.messages = 0};
+    }
+}
+
+void before_tell_mailboxes(struct before *b, void (*see)(void *ctx, const struct before_mailbox *mailbox), void *ctx)
+{
+    uint64_t others = 0;
+
+    for (size_t k = 0; k < b->nvms; k++) {
+        const struct mailbox *all = b->vms[k]->mailboxes;
+
+        for (size_t i = 0; i < BEFORE_MAILBOXES; i++)
+            if (all[i].messages && all[i].owner)
+                see(ctx, &(struct before_mailbox){b->vms[k]->vm.layout.vm, all[i].owner, all[i].messages});
+        others += all[BEFORE_MAILBOXES].messages;
+        drop_mailboxes(b->vms[k]);
+    }
+    if (others)
+        see(ctx, &(struct before_mailbox){0, "(other)", others});
+}
+
+/* ---- VMs */
+
+static void free_vm(struct before_vm *vm)
+{
+    if (!vm)
+        return;
+    drop_mailboxes(vm);
+    snapshot_free(vm->snapshot);
+    free(vm->items);
+    free(vm->seen);
+    free(vm);
+}
+
+static bool asks_anything(const struct before *b)
+{
+    bool asks = b->mailboxes;
+
+    for (size_t kind = 0; kind < PENDING_NKINDS; kind++)
+        asks |= b->kinds[kind];
+    return asks;
+}
+
+/* Where schedulers are is found now: it needs the symbols. */
+static int no_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
+{
+    (void)ctx, (void)scheduler;
+    return 0;
+}
+
+static int fill_vm(struct before *b, struct before_vm *vm, const struct otp_vm *from)
+{
+    int err;
+
+    vm->vm = *from;
+    if (from->ours) {
+        vm->ours = *from->ours;
+        vm->vm.ours = &vm->ours;
+    }
+    err = snapshot_new(&vm->vm, vm->names, &vm->snapshot);
+    if (err)
+        return err;
+    pending_known(vm->snapshot, vm->knows);
+    err = snapshot_schedulers(vm->snapshot, no_scheduler, NULL);
+    if (err == -ESRCH)
+        vm->knows[PENDING_SLICE] = vm->knows[PENDING_COLLECTION] = vm->knows[PENDING_NATIVE] =
+            vm->knows[PENDING_CALLBACK] = false;
+    if (err == -ESRCH && !from->ours)
+        vm->knows[PENDING_FILE] = false;
+    vm->vm.symbols = NULL;
+    err = err == -ESRCH ? 0 : err;
+    if (!err)
+        err = look_at(b, vm, clock_ns(CLOCK_MONOTONIC), true);
+    return !err && b->mailboxes ? read_mailboxes(vm) : err;
+}
+
+int before_add(struct before *b, const struct otp_vm *from, struct names *names)
+{
+    struct before_vm **vms, *vm;
+    int err;
+
+    before_drop(b, from->layout.vm);
+    if (!asks_anything(b) || !names_memory(names, from->layout.vm))
+        return 0;
+    vms = realloc(b->vms, (b->nvms + 1) * sizeof *vms);
+    vm = calloc(1, sizeof *vm);
+    b->vms = vms ? vms : b->vms;
+    if (!vms || !vm) {
+        free(vm);
+        return -ENOMEM;
+    }
+    vm->names = names;
+    vm->memory = names_memory(names, from->layout.vm);
+    err = fill_vm(b, vm, from);
+    if (err)
+        free_vm(vm);
+    else
+        vms[b->nvms++] = vm;
+    return err;
+}
+
+void before_drop(struct before *b, uint32_t vm)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < b->nvms; i++) {
+        if (b->vms[i]->vm.layout.vm == vm)
+            free_vm(b->vms[i]);
+        else
+            b->vms[kept++] = b->vms[i];
+    }
+    b->nvms = kept;
+}
+
+void before_free(struct before *b)
+{
+    for (size_t i = 0; b && i < b->nvms; i++)
+        free_vm(b->vms[i]);
+    if (b)
+        free(b->vms);
+    free(b);
+}
+
+/* ---- results */
+
+int before_look(struct before *b, uint64_t now_ns)
+{
+    int err = 0;
+
+    b->from_ns = b->now_ns;
+    b->now_ns = now_ns;
+    for (size_t i = 0; i < b->nvms && !err; i++)
+        err = look_at(b, b->vms[i], now_ns, false);
+    return err;
+}
+
+bool before_knows(const struct before *b, uint32_t vm, enum pending_kind kind)
+{
+    size_t n = 0, knows = 0;
+
+    for (size_t i = 0; i < b->nvms; i++)
+        if (!vm || b->vms[i]->vm.layout.vm == vm) {
+            n++;
+            knows += b->vms[i]->knows[kind];
+        }
+    return n && knows == n;
+}
+
+int before_each(struct before *b, enum pending_kind kind,
+                int (*see)(void *ctx, uint32_t vm, struct before_item *item), void *ctx)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < b->nvms; i++)
+        for (size_t k = 0; k < b->vms[i]->nitems && !err; k++)
+            if (b->vms[i]->items[k].is.kind == kind && !b->vms[i]->items[k].over)
+                err = see(ctx, b->vms[i]->vm.layout.vm, &b->vms[i]->items[k]);
+    return err;
+}
+
+uint64_t before_share(const struct before *b, const struct before_item *item)
+{
+    uint64_t from_ns = item->exact || item->since_ns < b->from_ns ? b->from_ns : item->since_ns;
+
+    return b->now_ns > from_ns ? b->now_ns - from_ns : 0;
+}
