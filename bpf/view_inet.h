@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Sockets: the ports whose name is that of OTP's drivers for them. What a process asks one for is answered by a message
- * from a port: until the next one comes to it, its call is under way. A process makes one such call at a time (who sends
- * many before it looks at the answers has its last one here).
+ * from a port: until the next one comes to it, its call is under way. A process makes one such call at a time (who
+ * sends many before it looks at the answers has its last one here).
  */
 #ifndef BPF_VIEW_INET_H
 #define BPF_VIEW_INET_H

@@ -169,6 +169,8 @@ static const enum otp_field unguarded[] = {
     /* nothing but what snapshots tell of a node that says so itself (snapshot_test.c) */
     OTP_SIGNAL_NEXT, OTP_SIGNAL_MESSAGES, OTP_BUFFER_SIZE, OTP_BUFFER_LEN, OTP_BUFFER_MLEN, OTP_QUEUE_LEN,
     OTP_COMMANDS_BYTES,
+    /* nothing but who is told to wait (open_test.c): each stands in the table of processes */
+    OTP_PORT_WAITERS, OTP_NODE_QUEUE, OTP_NODE_WAITERS, OTP_QUEUE_BUSY,
     /* nothing */
     OTP_FLAG_TRAPS, OTP_PEER_OTHER, OTP_PROC_GEN_GCS, OTP_OUTPUT_VECTOR, OTP_SENDING_NODE, OTP_SENDING_OUTPUT,
     OTP_SENDING_PROCESS, OTP_WAITER_PID, OTP_WAITER_NEXT,

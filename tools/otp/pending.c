@@ -165,15 +165,17 @@ static int tell_busy_port(struct reading *r, const struct snapshot_port *port)
     const struct snapshot *s = r->s;
     struct pending p = {.kind = PENDING_PORT, .key = port->id};
     struct waiters w = {.r = r, .p = {.kind = PENDING_PORT_WAIT}};
-    uint64_t owner = 0;
+    uint64_t owner_at = port->address, owner = 0;
     int err;
+
+    owner_at += s->ours ? s->ours->numbers[ERLVM_PORT_OWNER] : s->layout->off[OTP_PORT_CONNECTED];
 
     name_port(r->s, port, p.what, sizeof p.what);
     snprintf(w.p.what, sizeof w.p.what, "send, %.300s", p.what);
     if (!is_socket(p.what))
         w.p.kind = PENDING_NONE;
     err = each_port_waiter(s, port, &w);
-    read_word(s, port->address + (s->ours ? s->ours->numbers[ERLVM_PORT_OWNER] : s->layout->off[OTP_PORT_CONNECTED]), &owner);
+    read_word(s, owner_at, &owner);
     if (!err && !w.first)
         err = see_waiter(&w, owner);
     set_whose(s, &p, w.first ? w.first : owner);
@@ -309,8 +311,8 @@ static void set_call(struct pending *p, const struct thread_call *call)
 {
     size_t used = strlen(p->what);
 
-    snprintf(p->what + used, sizeof p->what - used, "%s%s%s%s", used ? ", in " : "", call->call, *call->about ? " " : "",
-             call->about);
+    snprintf(p->what + used, sizeof p->what - used, "%s%s%s%s", used ? ", in " : "", call->call,
+             *call->about ? " " : "", call->about);
     p->age_ns = call->asleep_ns;
 }
 

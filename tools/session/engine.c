@@ -630,7 +630,8 @@ static void apply_question(struct engine *e, struct engine_question *q, const st
 int engine_run(struct engine_question *question, const struct options *options)
 {
     struct engine e = {0};
-    struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .found = on_found, .opened = size_states,
+    struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked,
+                              .found = on_found, .opened = size_states,
                               .ended = on_ended, .cut = on_cut, .missed = on_missed,
                               .early = question->silent ? NULL : on_early, .pages_only = question->pages_only,
                               .silent = question->silent, .recorder = question->recorder,

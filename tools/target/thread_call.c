@@ -102,7 +102,8 @@ static void read_times(int pid, int thread, struct thread_call *out)
         return;
     if (find_number(text, "nr_switches", &switches) && switches > 0)
         out->switches = (uint64_t)switches;
-    if (read_proc(text, sizeof text, "/proc/thread-self/sched") && find_number(text, "se.exec_start", &now) && now > ran)
+    if (read_proc(text, sizeof text, "/proc/thread-self/sched") && find_number(text, "se.exec_start", &now) &&
+        now > ran)
         out->asleep_ns = (uint64_t)((now - ran) * NS_PER_MS);
 }
 
@@ -145,7 +146,8 @@ static bool find_peer(int pid, const char *table, unsigned long socket, char *bu
     snprintf(path, sizeof path, "/proc/%d/net/%s", pid, table);
     file = fopen(path, "re");
     while (file && !found && fgets(line, sizeof line, file))
-        found = sscanf(line, " %*d: %*[0-9A-F]:%*x %32[0-9A-F]:%x %*x %*s %*s %*s %*d %*d %lu", address, &port, &number) == 3 &&
+        found = sscanf(line, " %*d: %*[0-9A-F]:%*x %32[0-9A-F]:%x %*x %*s %*s %*s %*d %*d %lu", address, &port,
+                       &number) == 3 &&
                 number == socket && port && (strlen(address) == 8 || strlen(address) == 32);
     if (file)
         fclose(file);
@@ -178,8 +180,9 @@ static bool read_call(int pid, int thread, long *number, uint64_t arguments[ARGU
     char text[256];
 
     return read_proc(text, sizeof text, "/proc/%d/task/%d/syscall", pid, thread) && isdigit((unsigned char)text[0]) &&
-           sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, number, &arguments[0],
-                  &arguments[1], &arguments[2], &arguments[3], &arguments[4], &arguments[5]) == 1 + ARGUMENTS;
+           sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, number,
+                  &arguments[0], &arguments[1], &arguments[2], &arguments[3], &arguments[4], &arguments[5]) ==
+               1 + ARGUMENTS;
 }
 
 bool thread_call_read(int pid, int thread, const struct memory_file *memory, struct thread_call *out)
