@@ -20,7 +20,7 @@ enum {
 struct inet_call {
     struct wire_header header;
     __u64 command;
-    struct wire_name socket;
+    ev_id port;
 };
 
 #endif

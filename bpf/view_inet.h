@@ -23,8 +23,8 @@ VIEW_INLINE bool view_inet_name(const struct ev_head *h, ev_id port, const struc
            (word == VIEW_INET_SCTP && rest == 't');
 }
 
-/* The process waits for an answer from now on. `name`: the socket's. */
-#define VIEW_INET_ASK(kept, ev, asked, name)                                                       \
+/* The process waits for an answer from now on. */
+#define VIEW_INET_ASK(kept, ev, asked)                                                             \
     do {                                                                                           \
         struct state_inet_##kept *call = inet_##kept##_upsert(&(ev)->head, (ev)->pid);             \
                                                                                                    \
@@ -33,7 +33,7 @@ VIEW_INLINE bool view_inet_name(const struct ev_head *h, ev_id port, const struc
             call->whom.id = (ev)->pid;                                                             \
             call->whom.where = (ev)->head.where;                                                   \
             call->told.command = asked;                                                            \
-            name_copy(&call->told.socket, name);                                                   \
+            call->told.port = (ev)->port;                                                          \
         }                                                                                          \
     } while (0)
 
@@ -99,7 +99,7 @@ VIEW_INLINE void view_inet_on_port__command(const struct ev_port__command *ev)
         return;
     VIEW_ADD(inet_totals_row(&ev->head), sends, 1);
     VIEW_ADD(inet_by_socket_row(&ev->head, &name), sends, 1);
-    VIEW_INET_ASK(asks, ev, INET_SEND, &name);
+    VIEW_INET_ASK(asks, ev, INET_SEND);
     view_owner(&ev->head, ev->pid, &name);
     VIEW_ADD(inet_by_owner_row(&ev->head, &name), sends, 1);
 }
@@ -121,9 +121,9 @@ VIEW_INLINE void view_inet_on_port__control(const struct ev_port__control *ev)
     VIEW_ADD(socket, accepts, accepts);
     VIEW_ADD(socket, recvs, recvs);
     if (connects)
-        VIEW_INET_ASK(asks, ev, ev->command, &name);
+        VIEW_INET_ASK(asks, ev, ev->command);
     else
-        VIEW_INET_ASK(waits, ev, ev->command, &name);
+        VIEW_INET_ASK(waits, ev, ev->command);
     view_owner(&ev->head, ev->pid, &name);
     owner = inet_by_owner_row(&ev->head, &name);
     VIEW_ADD(owner, connects, connects);

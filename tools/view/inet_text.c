@@ -18,6 +18,7 @@ static const char *name_command(uint64_t command)
 void inet_text_call(char *out, size_t size, const void *told, const struct view_namer *namer)
 {
     const struct inet_call *call = told;
+    const struct wire_name port = {.form = WIRE_PORT_NAME, .words = {call->port}};
 
-    snprintf(out, size, "%s, %s", name_command(call->command), namer->name(namer->ctx, call->header.vm, &call->socket));
+    snprintf(out, size, "%s, %s", name_command(call->command), namer->name(namer->ctx, call->header.vm, &port));
 }
