@@ -217,13 +217,16 @@ static bool find_function(struct attempt *a, int i)
 	const struct nif_entry_function *f = &a->library->entry.functions[i];
 	Term name = atom_existing_utf8(f->name, strlen(f->name));
 	uint32_t place = find_place(a->code, name, f->arity);
+	bool is_there, is_declared;
 
 	a->places[i] = NULL;
-	if (place == a->code->function_count && a->handle == NULL)
+	is_there = place < a->code->function_count;
+	is_declared = is_there && (a->code->declared_nifs == NULL || a->code->declared_nifs[place]);
+	if (!is_declared && a->handle == NULL)
 		return true; /* what is linked in is for the modules of several releases */
-	if (place == a->code->function_count)
+	if (!is_there)
 		return fail(a, am_bad_lib, "Function not found %s:%s/%u", a->module, f->name, f->arity);
-	if (a->code->declared_nifs != NULL && !a->code->declared_nifs[place])
+	if (!is_declared)
 		return fail(a, am_bad_lib, "Function not declared as nif %s:%s/%u", a->module, f->name, f->arity);
 	if (f->flags != 0 && f->flags != NIF_DIRTY_CPU && f->flags != NIF_DIRTY_IO)
 		return fail(a, am_bad_lib, "Illegal flags field value %d for NIF %s:%s/%u", (int)f->flags, a->module,
