@@ -137,6 +137,7 @@ END_TEST
 /*
  * A recording tells what the view told while it was made, byte for byte, but for the time of day and what is by second:
  * the one began a moment before the other, and for the widths of columns: live rows are as wide as what came together.
+ * What was under way before is read from the VM's memory, which a recording has not.
  * Owners are those of processes that were there before, too.
  */
 START_TEST(test_sources_recording_tells_the_same)
@@ -150,7 +151,8 @@ START_TEST(test_sources_recording_tells_the_same)
     const struct support_run *r = support_run(
         /* what is told late, out of its order, is told: a busy machine makes it so, once or the other time */
         "late_apart() { sed -z -E 's/\\n\\n LOST WHY\\n [0-9]+ events? out of their order \\(they are told\\)\\n/\\n/g'; }\n"
-        "%splain() { sed -E 's/([0-9.]+) (ns|us|ms|s)( |$)/\\1\\2\\3/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}/T/g; s/ +[0-9]+[.][0-9]( |$)/ R\\1/g; s/ +/ /g' $1 | late_apart; }\n"
+        "before_apart() { sed -E '/^ OPEN BEFORE /{n; s/^( [0-9-]+) [0-9-]+ /\\1 B /}'; }\n"
+        "%splain() { sed -E 's/([0-9.]+) (ns|us|ms|s)( |$)/\\1\\2\\3/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}/T/g; s/ +[0-9]+[.][0-9]( |$)/ R\\1/g; s/ +/ /g' $1 | late_apart | before_apart; }\n"
         "$ERLVM -quick +S 2 -pa . -s both & p=$!; await ready\n"
         "o='%s %s'; $ERLSNOOP %s%s $o -p $p > live & a=$!; $ERLSNOOP trace -o r -p $p $(tr , ' ' <<< %s) > t & b=$!\n"
         "attached $a; attached $b; echo > go; wait $a; s=$?; wait $b; u=$?; $ERLSNOOP report r %s $o > told; echo status $s $u $?\n"
