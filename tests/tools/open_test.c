@@ -127,18 +127,22 @@ START_TEST(test_open_tells_file_operations_of_before_and_their_age)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         STUCK
-        "mkfifo fifo; %s -noinput -pa . -s stuck files & p=$!; runs $p %s\n"
+        "now() { date +%%s%%N; }; begun=$(now); mkfifo fifo; %s -noinput -pa . -s stuck files & p=$!; runs $p %s\n"
         "blocked() { cat /proc/$p/task/*/wchan 2> /dev/null | grep -o wait_for_partner | wc -l; }\n"
-        "for i in $(seq 400); do [ $(blocked) = 3 ] && break; sleep .05; done; sleep 2\n"
-        "$ERLSNOOP efile --json -p $p .5 1; s=$?; kill -9 $p; exit $s",
+        "for i in $(seq 400); do [ $(blocked) = 3 ] && break; sleep .05; done; blocked=$(now); sleep 2\n"
+        "least=$(($(now) - blocked)); $ERLSNOOP efile --json -p $p .5 1; s=$?\n"
+        "echo \"{\\\"least\\\":$least,\\\"most\\\":$(($(now) - begun))}\"; kill -9 $p; exit $s",
         vms[_i], executables[_i]);
     const char *open = strstr(r->out, "\"efile_open\"");
+    long oldest;
 
     ck_assert_msg(!r->status, "%s", r->err);
     assert_before(r, "\"efile_open\"", 3, "exact");
     ck_assert_msg(strstr(open, "\"owner\":\"reader_"), "%s", r->out);
     ck_assert_msg(strstr(open, "openat ") && strstr(open, "fifo\""), "%s", r->out);
-    ck_assert_int_ge(support_number(r->out, "\"efile_open\"", "oldest_ns"), 2400000000);
+    oldest = support_number(r->out, "\"efile_open\"", "oldest_ns");
+    ck_assert_msg(oldest * 10 > support_number(r->out, "\"least\"", "least") * 9, "%ld: %s", oldest, r->out);
+    ck_assert_msg(oldest < support_number(r->out, "\"least\"", "most"), "%ld: %s", oldest, r->out);
 }
 END_TEST
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,39 @@ static bool find_number(const char *text, const char *key, double *out)
     return colon && sscanf(colon + 1, "%lf", out) == 1;
 }
 
-/* By the kernel's own clock of run times, which our own thread, that runs now, has too. */
+/* On which processor it ran last; -1: not known. */
+static int last_processor(int pid, int thread)
+{
+    enum { FIELDS_BEHIND_NAME = 36 };
+    char text[TEXT_BYTES], *at;
+    int field = 0;
+
+    if (!read_proc(text, sizeof text, "/proc/%d/task/%d/stat", pid, thread))
+        return -1;
+    at = strrchr(text, ')');
+    while (at && field++ <= FIELDS_BEHIND_NAME)
+        at = strchr(at + 1, ' ');
+    return at ? atoi(at + 1) : -1;
+}
+
+/* Of run times each processor has its own clock: what it shows by now, which our thread says when it runs there. */
+static bool read_clock(int processor, double *out)
+{
+    char text[TEXT_BYTES];
+    cpu_set_t before, only;
+    bool read;
+
+    CPU_ZERO(&only);
+    if (processor < 0 || processor >= CPU_SETSIZE || sched_getaffinity(0, sizeof before, &before))
+        return false;
+    CPU_SET(processor, &only);
+    if (sched_setaffinity(0, sizeof only, &only))
+        return false;
+    read = read_proc(text, sizeof text, "/proc/thread-self/sched") && find_number(text, "se.exec_start", out);
+    sched_setaffinity(0, sizeof before, &before);
+    return read;
+}
+
 static void read_times(int pid, int thread, struct thread_call *out)
 {
     char text[TEXT_BYTES];
@@ -102,8 +134,7 @@ static void read_times(int pid, int thread, struct thread_call *out)
         return;
     if (find_number(text, "nr_switches", &switches) && switches > 0)
         out->switches = (uint64_t)switches;
-    if (read_proc(text, sizeof text, "/proc/thread-self/sched") && find_number(text, "se.exec_start", &now) &&
-        now > ran)
+    if (read_clock(last_processor(pid, thread), &now) && now > ran)
         out->asleep_ns = (uint64_t)((now - ran) * NS_PER_MS);
 }
 
