@@ -361,6 +361,8 @@ static const struct option {
 #define set_none NULL
 #define get_none NULL
 #define SINCE(release, level, name, number, set, get) { 0, release, level, number, am_##name, set_##set, get_##get },
+#define ADDED(release, level, name, number, set, get) \
+	{ release, release, level, number, am_##name, set_##set, get_##get },
 #define OPTION(level, name, number, set, get) { 0, 0, level, number, am_##name, set_##set, get_##get },
 #define UNKNOWN_SINCE(release, level, name) { release, 0, level, -1, am_##name, NULL, NULL },
 #define UNKNOWN(level, name) UNKNOWN_SINCE(0, level, name)
