@@ -9,7 +9,7 @@ shares() ->
     ready().
 
 spend() ->
-    half(50), third(30), fifth(20),
+    K = 5 + abs(erlang:monotonic_time()) rem 11, half(5 * K), third(3 * K), fifth(2 * K), % not as long each time: a round may take as long as a sample
     spend().
 
 half(N) -> work(N * 2000, 1), half.

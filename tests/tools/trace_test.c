@@ -237,7 +237,7 @@ START_TEST(test_trace_records_all_vms)
         "erl -noinput > erl.log & o=$!; runs $o beam.smp\n"
         "for i in 1 2; do $ERLVM -quick -pa . -s b & p[i]=$!; runs $! erlvm; done\n"
         "$ERLSNOOP trace -a -o r process-exit > t 2> err & e=$!; until $ERLSNOOP report --events r 2> /dev/null > e; grep -q \"${p[1]} .*normal\" e && grep -q \"${p[2]} .*normal\" e\n"
-        "do sleep .2; done; kill -INT $e; wait $e; echo status $?; kill $o ${p[1]} ${p[2]}; $ERLSNOOP report r | grep -cE \" (${p[1]}|${p[2]}) b$\"; cat err");
+        "do sleep .2; done; kill -INT $e; wait $e; echo status $?; kill $o ${p[1]} ${p[2]}; $ERLSNOOP report r | grep -cE \" (${p[1]}|${p[2]}) b$\"; grep -v 'is stopped by a signal' err"); /* another's VM may be */
 
     ck_assert_msg(!strcmp(r->out, "status 0\n2\nerlsnoop: every Erlang VM is recorded in 'r'; Ctrl-C ends\n"), "%s%s", r->out, r->err);
 }
