@@ -7,7 +7,7 @@
 #include "../tools/target/elf_file.h"
 
 /* Rows in the order of the file; each ARG belongs to the probe before it, of the same name. */
-enum kind { ROW_FAMILY, ROW_PROBE, ROW_ARG, ROW_OP, ROW_ORIGIN };
+enum kind { ROW_FAMILY, ROW_PROBE, ROW_ARG, ROW_OP, ROW_ORIGIN, ROW_STEP };
 
 struct row {
 	enum kind kind;
@@ -24,6 +24,7 @@ static const struct row rows[] = {
 #define EFILE_OP(code, op, s1, s2, i1, i2, i3, i4) \
 	{ .kind = ROW_OP, .name = #op, .number = code, .text = s1, .type = s2, .more = { i1, i2, i3, i4 } },
 #define MESSAGE_ORIGIN(code, origin, from) { .kind = ROW_ORIGIN, .number = code, .text = from },
+#define REQUEST_STEP(code, step, what) { .kind = ROW_STEP, .number = code, .name = #step, .text = what },
 #include "../vm/probes.def"
 };
 enum { NROWS = sizeof rows / sizeof *rows };
@@ -97,6 +98,13 @@ static void print_origin(const struct row *r, int first)
 	printf("| %d | %s |\n", r->number, r->text);
 }
 
+static void print_step(const struct row *r, int first)
+{
+	if (first)
+		printf("\n## Steps of calls\nWhat `step` of `request__step` says.\n\n| step | name | what |\n|---|---|---|\n");
+	printf("| %d | %s | %s |\n", r->number, r->name, r->text);
+}
+
 int main(int argc, char **argv)
 {
 	struct elf_file *vm;
@@ -120,6 +128,7 @@ int main(int argc, char **argv)
 			break;
 		case ROW_OP: print_op(r, rows[i - 1].kind != ROW_OP); break;
 		case ROW_ORIGIN: print_origin(r, rows[i - 1].kind != ROW_ORIGIN); break;
+		case ROW_STEP: print_step(r, rows[i - 1].kind != ROW_STEP); break;
 		}
 	}
 	elf_file_free(vm);

@@ -38,7 +38,7 @@
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H
 
-#define BATCH_MAGIC 0x37425645u /* "EVB7": the form described here */
+#define BATCH_MAGIC 0x38425645u /* "EVB8": the form described here */
 
 enum {
 	BATCH_PAGE_BYTES = 16384,

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What tests/probes/cases.def counts: each function does its thing 23 times and prints the words that the case names.
 -module(probe_target).
--export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, wait/0, timed/0, trapping/0, copy/0, collect/0, collect_minor/0, calls/0,
+-export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, wait/0, timed/0, trapping/0, requests/0, copy/0, collect/0, collect_minor/0, calls/0,
          files/0, crash/0, rest/0, drivers/0, library/0, native/0, ports/0, sockets/0, nodes/0,
          busy/0, flush/0, output_by_fd/0, token/0, advise/0, user/0, numbered/0, traced/0, literals/0, literal/0, own/0,
          unwatched/0, token_of_term/0, lines/0, handle_info/0, output/0, operations/0]).
@@ -174,6 +174,23 @@ trapping() ->
     times(?N, fun(N) -> exit(P, N) end),
     receive done -> ok end,
     print([P]).
+
+%% Calls, whose monitor ends in each; and one of a server that dies of it.
+requests() ->
+    Self = self(),
+    Server = erlang:spawn(fun() -> serve() end),
+    Caller = erlang:spawn(fun() ->
+        times(?N, fun(N) -> {ok, N} = gen:call(Server, '$gen_call', N, 5000) end),
+        Self ! done
+    end),
+    receive done -> ok end,
+    Mortal = erlang:spawn(fun() -> receive _ -> exit(probe_reason) end end),
+    Orphan = erlang:spawn(fun() -> (catch gen:call(Mortal, '$gen_call', die, 5000)), Self ! done end),
+    receive done -> ok end,
+    print([Server, Caller, Orphan]).
+
+serve() ->
+    receive {'$gen_call', From, N} -> gen:reply(From, N), serve() end.
 
 %% The same with a sequential token; prints its serials at the last message.
 token() ->

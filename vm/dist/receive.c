@@ -8,7 +8,9 @@
 #include "dist/dist_probe.h"
 #include "dist/dist_packet.h"
 #include "heap/copy.h"
+#include "proc/probe.h"
 #include "proc/registry.h"
+#include "proc/request.h"
 #include "proc/seq_token.h"
 #include "term/node.h"
 
@@ -111,6 +113,8 @@ static void deliver_with(struct incoming *m, Term to, Term alias, Term message, 
 	s->ref = peer_put_id(alias, &top, &s->fragment->off_heap);
 	s->connection = m->channel->id;
 	s->high = high;
+	if (PROBE_ON(request__step))
+		request_sent(NULL, to, message);
 	signal_send(to, s);
 }
 

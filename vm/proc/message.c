@@ -17,6 +17,7 @@
 #include "proc/registry.h"
 #include "proc/remote.h"
 #include "proc/report.h"
+#include "proc/request.h"
 #include "proc/saved_calls.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
@@ -268,6 +269,8 @@ static inline __attribute__((always_inline)) void send_local_watched(Process *fr
 
 	if (unlikely(from != NULL && from->seq_token != NIL))
 		message_count_send(from, alias != TERM_NONE ? alias : to, message);
+	if (watched && unlikely(PROBE_ON(request__step)))
+		request_sent(from, to, message);
 	if (p != NULL && p == from && p->id == to && alias == TERM_NONE && stays_on_heap(from, message, watched))
 		send_own(from, message, watched);
 	else if (p != NULL)
@@ -291,6 +294,8 @@ void message_send_high(Process *from, Term alias, Term message)
 		trace_hooks.sent(from, alias, message);
 	if (from->seq_token != NIL)
 		message_count_send(from, alias, message);
+	if (PROBE_ON(request__step))
+		request_sent(from, to, message);
 	if (p == NULL)
 		return;
 	s = PROBE_ON(message__send) ? make_measured(from, alias, message) : make_message(from, alias, message, true);
@@ -302,6 +307,8 @@ void message_send_to(Process *from, Process *to, Term message)
 {
 	if (unlikely(from != NULL && from->seq_token != NIL))
 		message_count_send(from, to->id, message);
+	if (PROBE_ON(request__step))
+		request_sent(from, to->id, message);
 	send_found(from, to, to->id, make_message(from, TERM_NONE, message, true), true);
 }
 
@@ -595,6 +602,8 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 		probe_message__receive(p, s->token, told_words(s));
 	if (watched && s->stamp == SIGNAL_STAMPED && PROBE_ON(message__waited))
 		probe_message__waited(p, signal_stamp(s)->ticks, signal_stamp(s)->queue_len);
+	if (watched && unlikely(PROBE_ON(request__step)))
+		request_received(p, s->term);
 	if (unlikely(p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL)) {
 		seq_token_receive(p, s->token);
 		if (s->token != NIL && trace_hooks.seq_received != NULL)

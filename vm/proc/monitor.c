@@ -4,7 +4,9 @@
 #include "proc/monitor.h"
 
 #include "base/alloc.h"
+#include "proc/probe.h"
 #include "proc/remote.h"
+#include "proc/request.h"
 #include "proc/sched.h"
 #include "proc/tracee.h"
 #include "term/node.h"
@@ -186,6 +188,8 @@ bool monitor_drop(Process *p, Term ref)
 	/* A request to spawn will be a monitor once there is somebody to watch. */
 	if (n == NULL || n->kind == PEER_ALIAS || n->kind == PEER_SPAWN)
 		return false;
+	if (PROBE_ON(request__step))
+		request_ended(p, ref);
 	send_demonitor(p, n);
 	keep_alias_only(p, n);
 	return true;
@@ -255,6 +259,7 @@ static void end_watchers(Process *p, Term reason)
 static void end_monitors(Process *p)
 {
 	struct peer *n = peer_take_all(&p->monitors);
+	Term words[REF_WORDS];
 
 	while (n != NULL) {
 		struct peer *next = n->next;
@@ -262,6 +267,8 @@ static void end_monitors(Process *p)
 		if (n->kind == PEER_SUSPENDING)
 			for (uint32_t i = 0; i < n->count; i++)
 				signal_send_plain(SIG_RESUME, p->id, n->peer, TERM_NONE);
+		if (PROBE_ON(request__step) && n->kind == PEER_MONITOR)
+			request_left(p, peer_ref(n, words));
 		send_demonitor(p, n);
 		peer_free(n);
 		sched_end_pause();

@@ -334,6 +334,11 @@ PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t 
 	PROBE_TELL_WITH(message__waited, batch_begin_at(now), (void)0, p->id, (int64_t)waited, queue_len);
 }
 
+PROBE_COLD void probe_request__step(Term pid, Term peer, enum request_step step, uint64_t reference)
+{
+	PROBE_TELL(request__step, pid, peer, (int64_t)step, (int64_t)reference);
+}
+
 /* ---- memory */
 
 PROBE_COLD void probe_copy__struct(size_t words)

@@ -48,6 +48,12 @@ enum message_origin {
 PROBE_COLD void probe_message__arrive(Term to, enum message_origin origin, bool runs);
 PROBE_COLD void probe_message__receive(Process *p, Term token, size_t words);
 PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t queue_len);
+enum request_step {
+#define REQUEST_STEP(number, name, text) REQUEST_##name = number,
+#include "probes.def"
+};
+/* pid, peer: as the step has them; TERM_NONE: nobody. */
+PROBE_COLD void probe_request__step(Term pid, Term peer, enum request_step step, uint64_t reference);
 
 /* type: visible, hidden; reason: TERM_NONE, nothing to tell. */
 PROBE_COLD void probe_dist__monitor(Term what, Term node, Term type, Term reason);

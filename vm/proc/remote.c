@@ -5,6 +5,7 @@
 #include "heap/copy.h"
 #include "proc/monitor.h"
 #include "proc/probe.h"
+#include "proc/request.h"
 #include "proc/tracee.h"
 #include "term/node.h"
 #include "usdt.h"
@@ -21,6 +22,8 @@ bool remote_signal(Term node, Term to, struct signal *s, uint32_t *connection)
 
 enum remote_result remote_send(Process *from, Term to, Term message, unsigned flags)
 {
+	if (PROBE_ON(request__step))
+		request_sent(from, to, message);
 	return remote_hooks.send != NULL ? remote_hooks.send(from, to, message, flags) : REMOTE_NOT_CONNECTED;
 }
 
