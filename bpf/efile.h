@@ -30,11 +30,6 @@ struct efile_story {
     struct wire_name owner; /* what that is called; an empty text: not known */
 };
 
-/* Room for a struct name_text while the operation begins: a program's stack has too little. */
-struct efile_scratch {
-    __u64 words[WIRE_NAME_BYTES / 8 + 1];
-};
-
 /* The functions of a stock emulator: the number of each is `which` of its hooks. */
 enum efile_hook {
 #define EFILE_HOOK(symbol, command, other, regs, s1, s2, i1, i2, i3, i4, result) EFILE_HOOK_##symbol,

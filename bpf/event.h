@@ -54,6 +54,12 @@ enum message_origin {
 #include "../vm/probes.def"
 };
 
+/* Of request__step. */
+enum request_step {
+#define REQUEST_STEP(number, name, text) REQUEST_##name = number,
+#include "../vm/probes.def"
+};
+
 /* An integer argument of a file operation that the source does not tell. */
 #define EV_NO_NUMBER (-0x7fffffffffffffffll - 1)
 

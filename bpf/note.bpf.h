@@ -13,15 +13,20 @@
 /* Bit i: argument i of the probe is read by a view. */
 SHARED const volatile __u32 event_wanted[PROBE_NIDS] SEC(".rodata.events");
 
+static __always_inline ev_id note_id(const struct wire_pid *pid)
+{
+    ev_id id = ev_id_of_pid(pid->id, pid->serial);
+
+    return pid->node ? (__u64)BATCH_REMOTE << 60 | (__u64)pid->node << EV_ID_BITS | ev_id_number(id) : id;
+}
+
 static __always_inline int note_pid(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_id *out)
 {
     struct wire_pid pid = {0};
 
     if (erlpid_arg(ctx, id, index, &pid))
         return -1;
-    *out = ev_id_of_pid(pid.id, pid.serial);
-    if (pid.node)
-        *out = (__u64)BATCH_REMOTE << 60 | (__u64)pid.node << EV_ID_BITS | ev_id_number(*out);
+    *out = note_id(&pid);
     return 0;
 }
 
@@ -33,7 +38,7 @@ static __noinline __attribute__((unused)) ev_id note_caller_at(__u64 at)
 
     if (bpf_probe_read_user_str(text.bytes, sizeof text.bytes, (void *)at) < 0 || erlpid_parse(&text, &pid))
         return 0;
-    return ev_id_of_pid(pid.id, pid.serial);
+    return note_id(&pid);
 }
 
 static __always_inline int note_caller(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_id *out)

@@ -126,6 +126,9 @@ enum {
     OTP_TAG_SMALL = 0xf,
     OTP_TAG_ATOM = 0x0b, /* and the low six */
     OTP_NIL = 0x3b,      /* the whole word */
+    OTP_HEADER_REMOTE_PID = 0x30,
+    OTP_HEADER_REMOTE_REF = 0x38,
+    OTP_MESSAGE_TERM = 16, /* in ErtsMessage: its term, whatever the release */
     OTP_HEADER_REF = 0x10, /* headers, the low six; above: words that follow */
 };
 

@@ -27,6 +27,26 @@ _Static_assert(__builtin_offsetof(struct ev_efile_drv__entry, port) ==
                    __builtin_offsetof(struct ev_efile_drv__entry, i1) + EFILE_INTS * sizeof(__s64),
                "an operation has other numbers");
 
+/* Room for a struct name_text in a state: a program's stack has too little. */
+struct view_room {
+    __u64 words[WIRE_NAME_BYTES / 8 + 1];
+};
+
+/* How a call ends, by REQUESTS_END(NAME, text). */
+#define REQUESTS_ENDS(REQUESTS_END) \
+    REQUESTS_END(ANSWERED, "answered") \
+    REQUESTS_END(GAVE_UP, "timeout") \
+    REQUESTS_END(TOO_LATE, "too late") /* the reply; the caller had given up, or ended */ \
+    REQUESTS_END(SERVER_GONE, "server gone") \
+    REQUESTS_END(CALLER_GONE, "caller gone") \
+    REQUESTS_END(SERVED, "served") /* it was of another node */
+enum requests_end {
+#define REQUESTS_END_ENUM(name, text) REQUESTS_##name,
+    REQUESTS_ENDS(REQUESTS_END_ENUM)
+#undef REQUESTS_END_ENUM
+    REQUESTS_GOES_ON
+};
+
 #define VIEW_UNKNOWN (~0ull) /* a number of a record that is not known */
 
 /*

@@ -146,6 +146,7 @@ START_TEST(test_list_doctor_tells_what_commands_lack_on_a_stock_vm)
         " exits    yes   by hooks; no SIGNALS\n",
         exports ? " messages yes   by hooks; no sizes, queues, QUEUED, RECEIVED\n"
                 : " messages yes   by hooks; no sizes, queues, OTHERS, QUEUED, RECEIVED\n",
+        exports ? " requests yes   by hooks\n" : " requests no ",
         " efile    yes   by hooks; no QUEUED\n",
         " ports    yes   by hooks; no BYTES OUT, READS of libraries\n",
         " drivers  yes   by hooks; no drivers of libraries\n",

@@ -64,7 +64,7 @@ static const struct {
     {"watch owners -a", "cannot ask 'owners'", 2},
     {"watch spawns,spawns -a", "spawns is named twice", 2},
     {"watch spawns,exits -a --slower 5ms", "--slower is for msglat, gc", 2},
-    {"watch spawns -a --top 3", "--top is for efile; none of these is asked", 2},
+    {"watch spawns -a --top 3", "--top is for requests, efile; none of these is asked", 2},
     {"spawns -a --slower 5ms", "--slower is for msglat", 2},
     {"messages -a --events", "--events is for spawns, msglat", 2},
     {"watch messages,inet -a --events", "--events is for spawns", 2},

@@ -17,7 +17,7 @@
  */
 static const char setting[] =
     "cat > both.erl << 'END'\n"
-    "-module(both).\n-export([start/0, child/1, take/2, hop/1, grow/1, ask/1, talk/0, node/0, flood/2]).\n"
+    "-module(both).\n-export([start/0, child/1, take/2, hop/1, grow/1, ask/1, talk/0, node/0, flood/2, call/2, serve/0]).\n"
     "start() ->\n"
     "    ok = prim_file:write_file(\"ready\", \"1\"),\n"
     "    {ok, _} = prim_file:read_file(\"go\"),\n"
@@ -32,6 +32,7 @@ static const char setting[] =
     "    [ok = prim_file:write_file(\"written\", \"1\") || _ <- lists:seq(1, 5)],\n"
     "    wait(spawn_monitor(prim_file, delete, [\"missing\"])),\n"
     "    [wait(spawn_monitor(both, ask, [N])) || N <- lists:seq(1, 7)],\n"
+    "    wait(spawn_monitor(both, call, [spawn(both, serve, []), 13])),\n"
     "    wait(spawn_monitor(both, talk, [])),\n"
     "    wait(spawn_monitor(both, node, [])),\n"
     "    halt().\n"
@@ -50,6 +51,14 @@ static const char setting[] =
     "    receive {P, {data, _}} -> ok end,\n"
     "    P ! {self(), {command, <<>>}},\n"
     "    true = port_close(P).\n"
+    /* as gen:call/4 does */
+    "call(_, 0) -> ok;\n"
+    "call(Server, N) ->\n"
+    "    R = monitor(process, Server, [{alias, demonitor}]),\n"
+    "    Server ! {'$gen_call', {self(), [alias | R]}, N},\n"
+    "    receive {[alias | R], N} -> demonitor(R, [flush]) end,\n"
+    "    call(Server, N - 1).\n"
+    "serve() -> receive {'$gen_call', {_, [alias | A] = Tag}, N} -> A ! {Tag, N}, serve() end.\n"
     "talk() ->\n"
     "    {ok, L} = prim_inet:open(tcp, inet, stream),\n"
     "    {ok, Port} = prim_inet:bind(L, {127, 0, 0, 1}, 0),\n"
@@ -111,13 +120,19 @@ static const char *const asked[] = {
 #include "../../bpf/views.def"
 };
 
+/* Whether one of them shows the slowest. */
+static bool view_keeps(const char *named)
+{
+    return strstr(named, "efile") || strstr(named, "requests");
+}
+
 START_TEST(test_sources_tell_the_same)
 {
     char command[256];
 
-    /* of file operations there are less than 32: all are the slowest, in whatever order */
+    /* of file operations and of calls there are less than 32: all are the slowest, in whatever order */
     snprintf(command, sizeof command, "%.*s%s", (int)(strlen(asked[_i]) - (strchr(asked[_i], ',') != NULL)), asked[_i],
-             strstr(asked[_i], "efile") ? " --top 32" : "");
+             view_keeps(asked[_i]) ? " --top 32" : "");
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready\n"
@@ -158,7 +173,7 @@ START_TEST(test_sources_recording_tells_the_same)
         "attached $a; attached $b; echo > go; wait $a; s=$?; wait $b; u=$?; $ERLSNOOP report r %s $o > told; echo status $s $u $?\n"
         "plain live > l; plain told > o; cmp l o && echo same $(wc -l < l) $(grep -c both: l); diff l o | head -20",
         setting, strcmp(views, "messages") && strcmp(views, "inet") ? "--events" : "", /* these two have none */
-        strstr(views, "efile") ? "--top 32" : "", several ? "watch " : "", views, views, views);
+        view_keeps(views) ? "--top 32" : "", several ? "watch " : "", views, views, views);
     int lines = 0, named = 0;
 
     ck_assert_msg(strstr(r->out, "status 0 0 0\n") && strstr(r->out, "same "), "%s%s", r->out, r->err);

@@ -58,7 +58,7 @@ static void told(void *ctx, const struct wire_header *record, size_t size)
     result_record(ctx, record, size);
 }
 
-static const __u64 kept[VIEW_NSLOWEST] = {3};
+static const __u64 kept[VIEW_NSLOWEST] = {[VIEW_SLOWEST_efile_op] = 3};
 
 static void begin(bool events)
 {

@@ -333,6 +333,17 @@ size_t names_atoms(struct names *names, uint32_t vm)
     return found ? otp_atoms_count(found->atoms) : 0;
 }
 
+/* Of another node notes tell the node's number, and nothing else does. */
+static void append_process(struct term_text *out, ev_id id)
+{
+    if (ev_id_kind(id) != BATCH_REMOTE)
+        term_text_add(out, "<0.%u.%u>", ev_id_number(id), ev_id_serial(id));
+    else if (ev_id_serial(id) != WIRE_NO_ATOM)
+        term_text_add(out, "<%u.%u.0>", ev_id_serial(id), ev_id_number(id));
+    else
+        term_text_add(out, "<another node>");
+}
+
 void names_see(struct names *names, uint32_t vm, const struct wire_name *name)
 {
     char text[WIRE_NAME_BYTES];
@@ -353,9 +364,7 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
     case WIRE_MFA: append_mfa(&text, vm, name->words[0], name->words[1], name->words[2]); return buf;
     case WIRE_REASON:
     case WIRE_REASON_TEXT: append_reason(&text, vm, name); return buf;
-    case WIRE_PROCESS:
-        snprintf(buf, size, "<0.%u.%u>", ev_id_number(name->words[0]), ev_id_serial(name->words[0]));
-        return buf;
+    case WIRE_PROCESS: append_process(&text, name->words[0]); return buf;
     case WIRE_PORT_NAME:
         snprintf(buf, size, "#Port<0.%llu>%s%.*s", (unsigned long long)ev_id_rest(name->words[0]),
                  name->text[8] ? " " : "", WIRE_NAME_BYTES - 8,

@@ -403,8 +403,9 @@ const char *attach_lacks(const struct attach *a, const struct plan *plan)
     bpf_object__for_each_program(program, a->object) {
         struct goal goal = find_goal(program);
 
-        if (lacks_hook(plan, program, goal) && plan->events[goal.probe].why[0])
-            return plan->events[goal.probe].why;
+        if (lacks_hook(plan, program, goal))
+            return plan->events[goal.probe].why[0] ? plan->events[goal.probe].why
+                                                   : "the functions that tell this in other releases are hidden in it";
     }
     return NULL;
 }

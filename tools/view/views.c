@@ -11,6 +11,7 @@
 #include "efile_text.h"
 #include "inet_text.h"
 #include "message_text.h"
+#include "requests_text.h"
 #include "user_text.h"
 
 const struct view views[VIEW_COUNT] = {
