@@ -26,6 +26,9 @@
  */
 #define FIXES_GLOBAL __attribute__((noinline, weak))
 
+/* Whether the running kernel has the field, of a struct of vmlinux.h. */
+#define FIXES_FIELD_EXISTS(field) __builtin_preserve_field_info(field, 2 /* BPF_FIELD_EXISTS */)
+
 /* Keeps clang from proving away a bound that the verifier needs to see. */
 #define FIXES_OPAQUE(var) asm volatile("" : "+r"(var))
 

@@ -18,6 +18,8 @@
  *                                                            of a KEY; make: zeros, in place of what there was
  *   view_text(h, &text, out, size)                           a text, cut and terminated
  *   VIEW_DETAILS(v, e)                                       whether anybody prints more of an event than counts
+ *   view_thread_now(&thread), view_scheduler_now()           what the thread that tells the event has done (views.h),
+ *                                                            and which kind of scheduler it is
  *   VIEW_COPY(to, from)                                      a whole struct
  *
  * Tables have two sides. Events are counted in one, while user space reads the other and empties it, which nobody

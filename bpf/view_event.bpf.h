@@ -28,6 +28,36 @@ VIEW_INLINE __u64 view_ns(const struct ev_head *h)
     return h->time_ns ? h->time_ns : bpf_ktime_get_ns();
 }
 
+static __noinline __attribute__((unused)) int view_thread_now(struct view_thread *out)
+{
+    const struct task_struct *task = bpf_get_current_task_btf();
+
+    out->thread = FIXES_FIELD_EXISTS(task->sched_info.run_delay) ? bpf_get_current_pid_tgid() : 0;
+    if (!out->thread)
+        return 0;
+    out->cpu_ns = task->se.sum_exec_runtime;
+    out->queued_ns = task->sched_info.run_delay;
+    out->sleeps = task->nvcsw;
+    return 0;
+}
+
+/* By the name of the thread: 1_dirty_cpu_scheduler, erts_dcpus_1 and their like. */
+static __noinline __attribute__((unused)) __u64 view_scheduler_now(void)
+{
+    char name[16] = "";
+
+    bpf_get_current_comm(name, sizeof name);
+    for (__u32 i = 0; i + 6 < sizeof name; i++) {
+        if (name[i] != 'd')
+            continue;
+        if (name[i + 1] == 'c' || (name[i + 1] == 'i' && name[i + 2] == 'r' && name[i + 6] == 'c'))
+            return VIEW_SCHEDULER_DIRTY_CPU;
+        if (name[i + 1] == 'i')
+            return VIEW_SCHEDULER_DIRTY_IO;
+    }
+    return VIEW_SCHEDULER_NORMAL;
+}
+
 VIEW_INLINE void view_text(const struct ev_head *h, const struct ev_text *text, char *out, __u32 size)
 {
     view_read_text(text, out, size);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Time on schedulers: from the moment when a process is scheduled in to the one when it is scheduled out. */
+/*
+ * Time on schedulers: from the moment when a process is scheduled in to the one when it is scheduled out; and what the
+ * scheduler's thread did meanwhile. Invariant: time on a processor, waiting for one and asleep are all of a slice.
+ */
 #ifndef BPF_VIEW_SCHED_H
 #define BPF_VIEW_SCHED_H
 
@@ -7,8 +10,50 @@ VIEW_INLINE void view_sched_on_process__scheduled(const struct ev_process__sched
 {
     struct state_sched_slices *slice = sched_slices_upsert(&ev->head, ev->pid);
 
-    if (slice)
-        *slice = (struct state_sched_slices){view_ns(&ev->head), 0, {ev->pid, ev->head.where}};
+    if (!slice)
+        return;
+    *slice = (struct state_sched_slices){view_ns(&ev->head), 0, {ev->pid, ev->head.where}, {0}};
+    view_thread_now(&slice->thread);
+}
+
+struct sched_parts {
+    __u64 cpu, waited, asleep;
+};
+
+/*
+ * What a slice was spent on. A thread that did not sleep was on a processor, or waited for one, all of the time; of one
+ * that did, the kernel's count of the processor time is up to a tick old at each end. Fails: false, it is not known.
+ */
+VIEW_INLINE bool view_sched_split(const struct view_thread *before, __u64 ran, struct sched_parts *out)
+{
+    struct view_thread now = {0};
+    __u64 left;
+
+    view_thread_now(&now);
+    if (!before->thread || now.thread != before->thread)
+        return false;
+    out->waited = now.queued_ns - before->queued_ns;
+    if (out->waited > ran)
+        out->waited = ran;
+    left = ran - out->waited;
+    out->cpu = now.sleeps == before->sleeps ? left : now.cpu_ns - before->cpu_ns;
+    if (out->cpu > left)
+        out->cpu = left;
+    out->asleep = left - out->cpu;
+    return true;
+}
+
+VIEW_INLINE void view_sched_count_kind(const struct ev_head *h, __u64 ran, bool known, const struct sched_parts *parts)
+{
+    struct row_sched_by_kind *row = sched_by_kind_row(h, view_scheduler_now());
+
+    VIEW_ADD(row, slices, 1);
+    VIEW_ADD(row, ran, ran);
+    if (!known)
+        return;
+    VIEW_OBSERVE(row, cpu, parts->cpu);
+    VIEW_OBSERVE(row, waited, parts->waited);
+    VIEW_OBSERVE(row, asleep, parts->asleep);
 }
 
 VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__unscheduled *ev)
@@ -18,6 +63,8 @@ VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__uns
     struct row_sched_by_owner *row;
     struct state_sched_slices slice;
     struct told_sched_slice *record;
+    struct sched_parts parts = {0};
+    bool known;
     VIEW_NAME(owner);
 
     VIEW_ADD(totals, slices, 1);
@@ -27,11 +74,18 @@ VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__uns
     }
     ran = now > slice.begun_ns ? now - slice.begun_ns : 0;
     VIEW_ADD(totals, ran, ran);
+    known = view_sched_split(&slice.thread, ran, &parts);
+    view_sched_count_kind(&ev->head, ran, known, &parts);
     if (!slice.ended || view_kept_name(&ev->head, slice.ended, &owner))
         view_owner(&ev->head, ev->pid, &owner);
     row = sched_by_owner_row(&ev->head, &owner);
     VIEW_ADD(row, ran, ran);
     VIEW_OBSERVE(row, slice, ran);
+    if (known) {
+        VIEW_OBSERVE(row, cpu, parts.cpu);
+        VIEW_OBSERVE(row, waited, parts.waited);
+        VIEW_OBSERVE(row, asleep, parts.asleep);
+    }
     record = ran < VIEW_FILTER(sched, slower) ? 0 : sched_slice_record(&ev->head, now);
     if (!record)
         return;

@@ -86,6 +86,28 @@ struct view_whom {
     __u64 where;
 };
 
+/*
+ * What the kernel has counted by now of the thread that an event is told on. thread 0: it is not known, as of events
+ * that come by pages.
+ */
+struct view_thread {
+    __u64 thread;    /* its ids */
+    __u64 cpu_ns;    /* it ran, up to the kernel's last look, which may be a tick ago */
+    __u64 queued_ns; /* it waited for a processor */
+    __u64 sleeps;    /* how often it gave one up */
+};
+
+/* Kinds of schedulers, by SCHEDULER(NAME, text). */
+#define VIEW_SCHEDULERS(SCHEDULER) \
+    SCHEDULER(NORMAL, "normal schedulers") \
+    SCHEDULER(DIRTY_CPU, "dirty CPU schedulers") \
+    SCHEDULER(DIRTY_IO, "dirty I/O schedulers")
+enum view_scheduler {
+#define VIEW_SCHEDULER_ENUM(name, text) VIEW_SCHEDULER_##name,
+    VIEW_SCHEDULERS(VIEW_SCHEDULER_ENUM)
+#undef VIEW_SCHEDULER_ENUM
+};
+
 /* Where: above the address the number of the VM's layout. */
 #define VIEW_WHERE_ADDRESS ((1ull << 48) - 1)
 

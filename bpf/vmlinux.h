@@ -43,8 +43,19 @@ struct thread_struct {
     unsigned long fsbase;
 } __attribute__((preserve_access_index));
 
+struct sched_entity {
+    __u64 sum_exec_runtime;
+} __attribute__((preserve_access_index));
+
+struct sched_info {
+    unsigned long long run_delay;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
     struct thread_struct thread;
+    struct sched_entity se;
+    struct sched_info sched_info;
+    unsigned long nvcsw;
 } __attribute__((preserve_access_index));
 
 struct bpf_pidns_info {

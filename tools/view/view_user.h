@@ -50,6 +50,19 @@ VIEW_INLINE __u64 view_ns(const struct ev_head *h)
     return h->time_ns;
 }
 
+/* Who told the event is another thread, of another process. */
+VIEW_INLINE int view_thread_now(struct view_thread *out)
+{
+    *out = (struct view_thread){0};
+    return 0;
+}
+
+/* Processes of an erlvm have slices on these alone. */
+VIEW_INLINE __u64 view_scheduler_now(void)
+{
+    return VIEW_SCHEDULER_NORMAL;
+}
+
 /* A NUL in the text ends it. */
 VIEW_INLINE void view_text(const struct ev_head *h, const struct ev_text *text, char *out, __u32 size)
 {

@@ -12,6 +12,7 @@
 #include "inet_text.h"
 #include "message_text.h"
 #include "requests_text.h"
+#include "sched_text.h"
 #include "user_text.h"
 
 const struct view views[VIEW_COUNT] = {
