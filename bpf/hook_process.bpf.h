@@ -63,19 +63,19 @@ SEC("uprobe")
 int at_process__exit(struct pt_regs *ctx)
 {
     const struct otp_layout *layout = hook_layout(ctx);
-    __u64 process = FIXES_CTX_LOAD(ctx, di), begun, reason;
-    struct ev_process__exit ev;
+    __u64 process = FIXES_CTX_LOAD(ctx, di);
+    struct ev_process__exit ev = {.reason = 0}; /* what is read goes through the reason's place: the stack is small */
 
     if (!layout)
         return 0;
-    if (otp_read(layout, process, OTP_PROC_TERMINATE, &begun, sizeof begun) || begun ||
+    if (otp_read(layout, process, OTP_PROC_TERMINATE, &ev.reason, sizeof ev.reason) || ev.reason ||
         hook_pid(layout, process, &ev.pid) ||
-        otp_read(layout, process, OTP_PROC_FVALUE, &reason, sizeof reason))
+        otp_read(layout, process, OTP_PROC_FVALUE, &ev.reason, sizeof ev.reason))
         return 0;
     bpf_map_delete_elem(&in_dirty, &(struct hook_away){layout->vm, ev.pid});
     view_begin(&ev.head, layout->vm);
     ev.head.where = hook_where(ctx, process);
-    ev.reason = HOOK_WANTS(process__exit, reason) ? hook_term(layout, reason) & ~EV_LATER_TERM : 0;
+    ev.reason = HOOK_WANTS(process__exit, reason) ? hook_term(layout, ev.reason) & ~EV_LATER_TERM : 0;
     tell_process__exit(&ev);
     return 0;
 }

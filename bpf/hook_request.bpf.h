@@ -36,7 +36,7 @@ static __always_inline __u64 request_mix(__u64 hash, __u64 word)
 
 /* A number of the reference; 0: the term is none. Of one of this node its three numbers count, of another all there
  * is. */
-static __always_inline __u64 request_number(__u64 term)
+FIXES_GLOBAL __u64 request_number(__u64 term)
 {
     __u64 words[6] = {0}, hash;
 
@@ -120,19 +120,26 @@ static __always_inline ev_id request_id(const struct otp_layout *layout, __u64 t
     return otp_decode_pid(layout, term, &pid) ? 0 : ev_id_of_pid(pid.id, pid.serial);
 }
 
-static __always_inline void request_tell(struct pt_regs *ctx, const struct otp_layout *layout, __u64 process, ev_id pid,
-                                         ev_id peer, enum request_step step, __u64 number)
+/* A step of a call, of the process at this address, or else of `pid`; number 0: none. */
+struct request_told {
+    __u64 process, number;
+    ev_id pid, peer;
+    enum request_step step;
+};
+
+static __always_inline void request_tell(struct pt_regs *ctx, const struct otp_layout *layout,
+                                         struct request_told *told)
 {
     struct ev_request__step ev;
 
-    if (!pid && hook_pid(layout, process, &pid))
+    if (!told->pid && hook_pid(layout, told->process, &told->pid))
         return;
     view_begin(&ev.head, layout->vm);
-    ev.head.where = process ? hook_where(ctx, process) : 0;
-    ev.pid = pid;
-    ev.peer = peer;
-    ev.step = step;
-    ev.reference = number;
+    ev.head.where = told->process ? hook_where(ctx, told->process) : 0;
+    ev.pid = told->pid;
+    ev.peer = told->peer;
+    ev.step = told->step;
+    ev.reference = told->number;
     tell_request__step(&ev);
 }
 
@@ -170,57 +177,67 @@ static __always_inline struct request_send request_of_send(struct pt_regs *ctx, 
     return s;
 }
 
-static __always_inline void request_sent(struct pt_regs *ctx, const struct otp_layout *layout, __u32 which)
+static __always_inline struct request_told request_sent(struct pt_regs *ctx, const struct otp_layout *layout,
+                                                        __u32 which)
 {
     struct request_send s = request_of_send(ctx, layout, which);
+    struct request_told told = {0};
     struct request_message m = {0};
 
     request_read(s.message, &m);
     if (m.kind == REQUEST_CALL && which != REQUEST_AT_SEND_ALIAS)
-        request_tell(ctx, layout, s.receiver, s.receiver ? 0 : request_id(layout, s.to), request_id(layout, m.caller),
-                     REQUEST_SENT, m.number);
+        told = (struct request_told){s.receiver, m.number, s.receiver ? 0 : request_id(layout, s.to),
+                                     request_id(layout, m.caller), REQUEST_SENT};
     else if (m.kind == REQUEST_REPLY && s.sender)
-        request_tell(ctx, layout, s.sender, 0, 0, REQUEST_REPLIED, m.number);
+        told = (struct request_told){.process = s.sender, .number = m.number, .step = REQUEST_REPLIED};
+    return told;
 }
 
-static __always_inline void request_received(struct pt_regs *ctx, const struct otp_layout *layout, __u64 process)
+static __always_inline struct request_told request_received(const struct otp_layout *layout, __u64 process)
 {
     __u64 save = 0, message = 0, term = 0;
+    struct request_told told = {.process = process};
     struct request_message m = {0};
 
     if (otp_read(layout, process, OTP_PROC_SAVE, &save, sizeof save))
-        return;
+        return told;
     if (bpf_probe_read_user(&message, sizeof message, (void *)save) ||
         bpf_probe_read_user(&term, sizeof term, (void *)(message + OTP_MESSAGE_TERM))) {
         probe_lose(LOSS_BAD_ARG);
-        return;
+        return told;
     }
     request_read(term, &m);
-    if (m.kind == REQUEST_CALL)
-        request_tell(ctx, layout, process, 0, request_id(layout, m.caller), REQUEST_TAKEN, m.number);
-    else if (m.kind != REQUEST_NONE)
-        request_tell(ctx, layout, process, 0, 0, m.kind == REQUEST_REPLY ? REQUEST_ANSWERED : REQUEST_DOWN, m.number);
+    if (m.kind == REQUEST_NONE)
+        return told;
+    told.number = m.number;
+    told.peer = m.kind == REQUEST_CALL ? request_id(layout, m.caller) : 0;
+    told.step = m.kind == REQUEST_CALL ? REQUEST_TAKEN : m.kind == REQUEST_REPLY ? REQUEST_ANSWERED : REQUEST_DOWN;
+    return told;
+}
+
+static __always_inline struct request_told request_left(struct pt_regs *ctx, __u64 process)
+{
+    __u64 ref = 0;
+
+    bpf_probe_read_user(&ref, sizeof ref, (void *)FIXES_CTX_LOAD(ctx, si));
+    return (struct request_told){.process = process, .number = request_number(ref), .step = REQUEST_ENDED};
 }
 
 SEC("uprobe")
 int at_request__step(struct pt_regs *ctx)
 {
     const struct otp_layout *layout = hook_layout(ctx);
-    __u64 process = FIXES_CTX_LOAD(ctx, di), ref = 0, number;
+    __u64 process = FIXES_CTX_LOAD(ctx, di);
     __u32 which = otp_which(ctx);
+    struct request_told told;
 
     if (!layout)
         return 0;
-    if (which < REQUEST_AT_RECEIVE) {
-        request_sent(ctx, layout, which);
-    } else if (which == REQUEST_AT_RECEIVE) {
-        request_received(ctx, layout, process);
-    } else {
-        bpf_probe_read_user(&ref, sizeof ref, (void *)FIXES_CTX_LOAD(ctx, si));
-        number = request_number(ref);
-        if (number)
-            request_tell(ctx, layout, process, 0, 0, REQUEST_ENDED, number);
-    }
+    told = which < REQUEST_AT_RECEIVE    ? request_sent(ctx, layout, which)
+           : which == REQUEST_AT_RECEIVE ? request_received(layout, process)
+                                         : request_left(ctx, process);
+    if (told.number)
+        request_tell(ctx, layout, &told);
     return 0;
 }
 

@@ -215,22 +215,26 @@ VIEW_INLINE void view_requests_on_request__step(const struct ev_request__step *e
         view_requests_end(&ev->head, pid, call, end, at);
 }
 
-VIEW_INLINE void view_requests_on_process__exit(const struct ev_process__exit *ev)
+/* The call that the process which ends still waits for, if any, which it no more knows then; 0: none. */
+VIEW_INLINE __u64 view_requests_last(const struct ev_head *h, ev_id pid)
 {
     struct state_requests_callers caller;
-    struct state_requests_calls *call;
-    __u64 at = view_ns(&ev->head), end = REQUESTS_GAVE_UP;
 
-    if (!requests_callers_take(&ev->head, ev->pid, &caller) || !caller.call)
+    return requests_callers_take(h, pid, &caller) ? caller.call : 0;
+}
+
+VIEW_INLINE void view_requests_on_process__exit(const struct ev_process__exit *ev)
+{
+    __u64 number = view_requests_last(&ev->head, ev->pid), at = view_ns(&ev->head), end = REQUESTS_GAVE_UP;
+    struct state_requests_calls *call = number ? requests_calls_get(&ev->head, 0, number) : 0;
+
+    if (!call)
         return;
-    call = view_requests_missed(&ev->head, caller.call);
-    if (call) {
+    if (call->given_up_ns && call->replied_ns)
         at = call->given_up_ns;
-    } else {
-        call = requests_calls_get(&ev->head, 0, caller.call);
-        end = call ? view_requests_left(REQUEST_GONE, call, at) : REQUESTS_GOES_ON;
-    }
-    if (call && end != REQUESTS_GOES_ON)
+    else
+        end = view_requests_left(REQUEST_GONE, call, at);
+    if (end != REQUESTS_GOES_ON)
         view_requests_end(&ev->head, ev->pid, call, end, at);
 }
 

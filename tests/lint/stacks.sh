@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 : "${BPF_CC:?the lint is run by make lint}"
 for source in bpf/*.bpf.c; do
 	echo "object $source"
-	$BPF_CC -g0 -S -o - "$source" || exit 1
+	$BPF_CC -S -o - "$source" || exit 1
 done | awk -v most="${MOST:-0}" '
 	function deeper(bytes) { if (bytes > frame[name]) frame[name] = bytes }
 	# What is called in another object of those that are linked into one.

@@ -114,7 +114,7 @@ static char *slowest_of(struct views_user *v, enum view_slowest_id id, size_t *b
 
 int views_user_slowest(struct views_user *v, enum view_slowest_id id, struct result_kept *out)
 {
-    size_t bytes;
+    size_t bytes = 0;
     char *all = slowest_of(v, id, &bytes);
     int err = result_keep(out, view_slowest(id), all);
 
