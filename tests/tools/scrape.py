@@ -25,20 +25,23 @@ PATIENCE_S = 100
 SOURCE, ERLSNOOP, ERLVM = sys.argv[1:]
 LOAD = """
 -module(%s).
--export([main/0, child/1, take/0, slow/0]).
+-export([main/0, child/1, take/0, slow/0, serve/0]).
 child(N) ->
     timer:sleep(N rem 5),
     case N rem 3 of 0 -> exit({bad_day, N}); _ -> ok end.
 take() -> receive {m, _} -> take() end.
 slow() -> receive {m, L} -> lists:sort(L), slow() end.
+serve() -> receive {'$gen_call', From, _} -> gen:reply(From, ok), serve() end.
 main() ->
     register(taker, spawn(?MODULE, take, [])),
     register(slow, spawn(?MODULE, slow, [])),
+    register(served, spawn(?MODULE, serve, [])),
     loop(0).
 loop(N) ->
     spawn(?MODULE, child, [N]),
     taker ! {m, lists:seq(1, N rem 50)},
     slow ! {m, lists:seq(1, 1000)},
+    {ok, ok} = gen:call(served, '$gen_call', N),
     erlang:garbage_collect(),
     {error, enoent} = prim_file:read_file("no such file"),
     {ok, _} = prim_file:read_file("cart.erl"),

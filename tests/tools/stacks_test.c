@@ -41,7 +41,7 @@ static long share_of(const struct support_run *r, const char *function, const ch
 START_TEST(test_stacks_tells_shares_of_time)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run("%s $ERLSNOOP stacks -p $p --proc shares --hz 797 --json 3 1; s=$?; kill $p; exit $s", START_EITHER("shares"));
+    const struct support_run *r = support_run("%s $ERLSNOOP stacks -p $p --proc shares --hz 797 --json 1 1; s=$?; kill $p; exit $s", START_EITHER("shares"));
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_gt(support_number(r->out, "\"type\":\"stacks\"", "samples"), 50);
