@@ -26,7 +26,7 @@ struct request_message {
     __u64 kind, caller, number; /* caller: a term */
 };
 
-enum { REQUEST_BIT_REMOTE = 63, TUPLE_OF_2 = 2 << 6, TUPLE_OF_3 = 3 << 6, TUPLE_OF_5 = 5 << 6 };
+enum { TUPLE_OF_2 = 2 << 6, TUPLE_OF_3 = 3 << 6, TUPLE_OF_5 = 5 << 6 };
 
 static __always_inline __u64 request_mix(__u64 hash, __u64 word)
 {
@@ -34,8 +34,10 @@ static __always_inline __u64 request_mix(__u64 hash, __u64 word)
     return hash ^ hash >> 29;
 }
 
-/* A number of the reference; 0: the term is none. Of one of this node its three numbers count, of another all there
- * is. */
+/*
+ * A number of the reference; 0: the term is none. Of one of this node its three numbers count, of another all there
+ * is. The kernel verifies it once, by itself, and its words stand on a stack of its own.
+ */
 FIXES_GLOBAL __u64 request_number(__u64 term)
 {
     __u64 words[6] = {0}, hash;

@@ -14,13 +14,14 @@
 
 enum { PLANNER_JOBS = 4 };
 
+/* Owns: its target and its plan, which planner_free frees. */
 struct planner_job {
     struct target target;
     struct target_life life; /* pid 0: the job is free */
     bool hooks_only;
-    struct plan *plan;
-    int err; /* of plan_new */
-    atomic_bool done;
+    struct plan *plan; /* NULL: it failed */
+    int err; /* of plan_new, said */
+    atomic_bool done; /* the thread has set what is above, and touches it no more */
     pthread_t thread;
 };
 
@@ -31,6 +32,7 @@ struct planner {
 
 /* Takes the target over, and leaves none behind. False: there is no room, or no thread; the target stays. */
 bool planner_start(struct planner *p, struct target *target, const struct target_life *life, bool hooks_only);
+/* Whether the process is being planned, or its plan was not fetched yet. */
 bool planner_has(const struct planner *p, int pid);
 bool planner_is_idle(const struct planner *p);
 /* One that is planned; planner_free gives its room back. NULL: none is. */

@@ -5,7 +5,7 @@
 
 #include "views.h"
 
-/* Of a struct inet_call, as of view_maker: what is asked of which socket. */
-void inet_text_call(char *out, size_t size, const void *call, const struct view_namer *namer);
+/* Of a struct inet_call: what is asked of which socket. */
+view_maker inet_text_call;
 
 #endif

@@ -2,6 +2,7 @@
 %% Several messages by one call: socket:sendmmsg/4, recvmmsg/6. What is for sockets with associations, on others.
 -module(since29_messages).
 -export([main/0]).
+-include("../sockets/pair.hrl").
 
 main() ->
     {A, B} = {open(), open()},
@@ -65,7 +66,7 @@ waiting(A, B, To) ->
     p([socket:cancel(B, Again), socket:cancel(B, Info)]),
     Main = self(),
     Ps = [spawn_link(fun() -> put(from, element(2, socket:sockname(A))), Main ! {got, said(socket:recvmmsg(B, 1, 0, 0, [], 5000))} end) || _ <- [1, 2]],
-    [wait_until(fun() -> process_info(P, status) =:= {status, waiting} end) || P <- Ps],
+    [wait(fun() -> process_info(P, status) =:= {status, waiting} end) || P <- Ps],
     ok = socket:sendmmsg(A, [#{addr => To, iov => [<<"for one">>]}, #{addr => To, iov => [<<"for another">>]}], [], infinity),
     p(lists:sort([receive {got, G} -> G end || _ <- Ps])).
 
@@ -119,7 +120,7 @@ partly() ->
 %% expect: [<<"x">>]
 
 streams() ->
-    {C, D} = connect(),
+    {C, D} = pair(),
     p(socket:sendmmsg(C, [#{iov => [<<"x">>]}, #{iov => [<<"yz">>]}], [], infinity)),
     p([said(socket:recvmmsg(D, 5, 2, 0, [], 1000)), socket:recvmmsg(D, 5, 2, 0, [], 0)]),
     ok = socket:close(C),
@@ -131,20 +132,9 @@ streams() ->
 %% expect: [{error,closed},{error,closed}]
 %% expect erl 29: [{ok,[MESSAGE,MESSAGE]},{error,closed}]
 
-connect() ->
-    {ok, L} = socket:open(inet, stream, tcp),
-    ok = socket:bind(L, #{family => inet, addr => loopback, port => 0}),
-    ok = socket:listen(L),
-    {ok, At} = socket:sockname(L),
-    {ok, C} = socket:open(inet, stream, tcp),
-    ok = socket:connect(C, At),
-    {ok, D} = socket:accept(L),
-    ok = socket:close(L),
-    {C, D}.
-
 %% A stream that takes no more: what has not gone is told, and every byte that has comes once, in its order.
 full() ->
-    {C, D} = connect(),
+    {C, D} = pair(),
     ok = socket:setopt(C, {socket, sndbuf}, 20000),
     Messages = [#{iov => [binary:copy(<<N:16>>, 50000)]} || N <- lists:seq(1, 400)],
     {ok, Rest} = socket:sendmmsg(C, Messages, [], nowait),
@@ -184,12 +174,6 @@ of_associations(A, Name) ->
 %% expect: [badarg,{error,enotsup},{error,enotsup}]
 %% expect: [{error,enoprotoopt},{error,enoprotoopt},badarg]
 %% expect: [{invalid,{sockaddr,foo}},badarg,badarg]
-
-wait_until(Is) ->
-    case Is() of
-        true -> ok;
-        false -> timer:sleep(5), wait_until(Is)
-    end.
 
 catch_of(F) -> try F() catch error:E -> E end.
 

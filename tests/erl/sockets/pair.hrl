@@ -1,5 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% For programs with many processes at sockets of the module socket.
+%% For programs with many processes at sockets of the module socket, not all of which need all of it.
+-compile({nowarn_unused_function, [{wait, 1}, {descriptors, 0}, {show, 1}]}).
 
 %% Two ends of a connection.
 pair() ->
