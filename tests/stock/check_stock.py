@@ -286,13 +286,14 @@ class Result:
         self.wrong = []
 
     def compare(self, told, rows):
-        have, want, least = counted(rows, told), told.get("expect"), told.get("least")
+        have, want = counted(rows, told), told.get("expect")
+        least, most = told.get("least", want or 0), told.get("most", want)
         self.checks += 1
         self.expected += want or 0
         self.counted += have if want is not None else 0
-        if have != want if want is not None else have < least:
+        if have < least or most is not None and have > most:
             where = " ".join(f"{k}={v[:40]!a}" for k, v in told["where"].items())
-            bound = want if want is not None else f"{least} or more"
+            bound = want if want is not None else f"{least} or more" if most is None else f"{most} or fewer"
             self.wrong.append(f"{told['table']} {where} {told['member'] or 'rows'}: expected {bound}, counted {have}")
 
     def line(self):
