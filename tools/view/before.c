@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/table.h"
 #include "otp/names.h"
 #include "otp/snapshot.h"
 
@@ -21,6 +22,16 @@ struct mailbox {
     char *owner;
 };
 
+struct entry {
+    struct entry_key {
+        uint64_t kind, key, mark;
+        uint64_t what; /* without a key: a hash of what it is about */
+    } key;
+    struct before_item item;
+    bool seen; /* in this look */
+    UT_hash_handle hh;
+};
+
 struct before_vm {
     struct otp_vm vm; /* without symbols */
     struct erlvm_layout ours;
@@ -28,9 +39,7 @@ struct before_vm {
     struct names *names;
     struct memory *memory; /* theirs: when they have another, it is another program's */
     bool knows[PENDING_NKINDS];
-    struct before_item *items;
-    bool *seen; /* in this look; as many */
-    size_t nitems;
+    struct entry *entries;
     struct mailbox mailboxes[MAILBOXES]; /* the most first; the last one: all others */
 };
 
@@ -70,49 +79,56 @@ struct looking {
     bool first;
 };
 
-static int add_item(struct looking *l, const struct pending *p)
+static struct entry_key key_of(const struct pending *p)
 {
-    struct before_vm *vm = l->vm;
-    bool grows = !(vm->nitems & (vm->nitems + 1));
-    struct before_item *items = grows ? realloc(vm->items, 2 * (vm->nitems + 1) * sizeof *items) : vm->items;
-    bool *seen = grows ? realloc(vm->seen, 2 * (vm->nitems + 1)) : vm->seen;
-
-    vm->items = items ? items : vm->items;
-    vm->seen = seen ? seen : vm->seen;
-    if (!items || !seen)
-        return -ENOMEM;
-    seen[vm->nitems] = true;
-    items[vm->nitems++] = (struct before_item){.is = *p,
-                                               .since_ns = l->now_ns > p->age_ns ? l->now_ns - p->age_ns : 0,
-                                               .exact = p->kind == PENDING_FILE && p->age_ns};
-    return 0;
+    return (struct entry_key){p->kind, p->key, p->mark, p->key ? 0 : table_hash(p->what, strlen(p->what))};
 }
 
-static bool is_same(const struct pending *a, const struct pending *b)
+static int add_entry(struct looking *l, const struct pending *p)
 {
-    return a->kind == b->kind && a->key == b->key && a->mark == b->mark && (a->key || !strcmp(a->what, b->what));
+    struct entry *entry = calloc(1, sizeof *entry);
+
+    if (!entry)
+        return -ENOMEM;
+    entry->key = key_of(p);
+    entry->seen = true;
+    entry->item = (struct before_item){.is = *p,
+                                       .since_ns = l->now_ns > p->age_ns ? l->now_ns - p->age_ns : 0,
+                                       .exact = p->kind == PENDING_FILE && p->age_ns};
+    HASH_ADD(hh, l->vm->entries, key, sizeof entry->key, entry);
+    if (table_has(entry))
+        return 0;
+    free(entry);
+    return -ENOMEM;
 }
 
 static int see_pending(void *ctx, const struct pending *p)
 {
     struct looking *l = ctx;
+    const struct entry_key key = key_of(p);
+    struct entry *entry;
 
-    for (size_t i = 0; i < l->vm->nitems; i++)
-        if (is_same(&l->vm->items[i].is, p)) {
-            l->vm->seen[i] = true;
-            return 0;
-        }
-    return (l->first || l->before->joins[p->kind]) && l->vm->nitems < MAX_ITEMS ? add_item(l, p) : 0;
+    HASH_FIND(hh, l->vm->entries, &key, sizeof key, entry);
+    if (entry)
+        entry->seen = true;
+    if (entry || !(l->first || l->before->joins[p->kind]) || HASH_COUNT(l->vm->entries) >= MAX_ITEMS)
+        return 0;
+    return add_entry(l, p);
+}
+
+static void drop_entry(struct before_vm *vm, struct entry *entry)
+{
+    HASH_DEL(vm->entries, entry);
+    free(entry);
 }
 
 static void drop_over(struct before_vm *vm)
 {
-    size_t kept = 0;
+    struct entry *entry, *next;
 
-    for (size_t i = 0; i < vm->nitems; i++)
-        if (vm->seen[i] && !vm->items[i].over)
-            vm->items[kept++] = vm->items[i];
-    vm->nitems = kept;
+    HASH_ITER(hh, vm->entries, entry, next)
+        if (!entry->seen || entry->item.over)
+            drop_entry(vm, entry);
 }
 
 /* After the first look only what is left, and what may join. */
@@ -124,9 +140,9 @@ static int look_at(struct before *b, struct before_vm *vm, uint64_t now_ns, bool
 
     for (size_t kind = 0; kind < PENDING_NKINDS; kind++)
         wanted[kind] = b->kinds[kind] && vm->knows[kind] && (first || b->joins[kind]);
-    for (size_t i = 0; i < vm->nitems; i++) {
-        vm->seen[i] = false;
-        wanted[vm->items[i].is.kind] = true;
+    for (struct entry *entry = vm->entries; entry; entry = entry->hh.next) {
+        entry->seen = false;
+        wanted[entry->item.is.kind] = true;
     }
     names_since(vm->names, now_ns);
     if (names_memory(vm->names, vm->vm.layout.vm) == vm->memory)
@@ -200,12 +216,14 @@ void before_tell_mailboxes(struct before *b, void (*see)(void *ctx, const struct
 
 static void free_vm(struct before_vm *vm)
 {
+    struct entry *entry, *next;
+
     if (!vm)
         return;
+    HASH_ITER(hh, vm->entries, entry, next)
+        drop_entry(vm, entry);
     drop_mailboxes(vm);
     snapshot_free(vm->snapshot);
-    free(vm->items);
-    free(vm->seen);
     free(vm);
 }
 
@@ -329,9 +347,9 @@ int before_each(struct before *b, enum pending_kind kind,
     int err = 0;
 
     for (size_t i = 0; i < b->nvms; i++)
-        for (size_t k = 0; k < b->vms[i]->nitems && !err; k++)
-            if (b->vms[i]->items[k].is.kind == kind && !b->vms[i]->items[k].over)
-                err = see(ctx, b->vms[i]->vm.layout.vm, &b->vms[i]->items[k]);
+        for (struct entry *entry = b->vms[i]->entries; entry && !err; entry = entry->hh.next)
+            if (entry->item.is.kind == kind && !entry->item.over)
+                err = see(ctx, b->vms[i]->vm.layout.vm, &entry->item);
     return err;
 }
 
