@@ -127,11 +127,11 @@ static Term put_names(struct nif_env *env, const struct sctp_getaddrs *got, cons
 	const uint8_t *at = got->addrs;
 	Term list = NIL;
 
-	for (unsigned i = 0; i < got->addr_num; i++) {
+	for (unsigned i = 0; i < got->addr_num && (size_t)(end - at) >= sizeof(sa_family_t); i++) {
 		union sock_address a = { 0 };
 		size_t n;
 
-		memcpy(&a, at, sizeof(a.any.sa_family));
+		memcpy(&a, at, sizeof(sa_family_t));
 		n = packed_bytes(a.any.sa_family);
 		if (n == 0 || n > (size_t)(end - at))
 			break;
