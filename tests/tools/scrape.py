@@ -113,7 +113,8 @@ class Prometheus:
             with urllib.request.urlopen(url) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as error:
-            wrong.append("%s %s: %s" % (path, query, error.read()))
+            if error.code != 503:  # it listens before it is ready
+                wrong.append("%s %s: %s" % (path, query, error.read()))
         except OSError:
             pass
         return None
