@@ -190,27 +190,50 @@ static void start_init(void)
 
 /* ---- the calls of the command line */
 
+static bool is_without_driver(void)
+{
+	return !release_drives_terminal();
+}
+
 /* Who serves standard input and output is started one by one, too: user, or since OTP 26 standard_error and then the
- * terminal's driver, which makes user. Returns false when all have been. */
+ * terminal's driver, which makes user. Since OTP 28 the driver asks OTP's process of signals for those of the terminal.
+ */
+static const struct server {
+	bool (*is_needed)(void);
+	Term module, function;
+} servers[] = {
+	{ is_without_driver, am_user, am_start },
+	{ release_handles_more_signals, am_gen_event, am_start },
+	{ release_drives_terminal, am_standard_error, am_init },
+	{ release_drives_terminal, am_user_drv, am_start },
+};
+
+static Term server_args(struct heap *h, Term module)
+{
+	if (module == am_user)
+		return NIL;
+	if (module == am_gen_event)
+		return heap_cons(h, heap_tuple(h, am_local, am_erl_signal_server), NIL);
+	if (module == am_standard_error)
+		return heap_cons(h, NIL, NIL);
+	return heap_cons(h, map_from_pairs(h, (Term[]){ am_initial_shell, am_noshell, am_input, am_cooked },
+					   release_names_input() ? 2 : 1), NIL);
+}
+
+/* Returns false when all have been started. */
 static bool start_server(void)
 {
-	bool by_driver = release_drives_terminal();
-	int server = boot.servers++;
+	const struct server *server;
 	struct heap h;
-	Term options;
 
-	if (server > (by_driver ? 1 : 0))
-		return false;
+	do {
+		if (boot.servers == sizeof(servers) / sizeof(servers[0]))
+			return false;
+		server = &servers[boot.servers++];
+	} while (!server->is_needed());
 	boot.running = STARTING;
 	heap_init(&h, HEAP_MIN_WORDS);
-	options = map_from_pairs(&h, (Term[]){ am_initial_shell, am_noshell, am_input, am_cooked },
-				 release_names_input() ? 2 : 1);
-	if (!by_driver)
-		boot.running = spawn_call(am_user, am_start, NIL);
-	else if (server == 0)
-		boot.running = spawn_call(am_standard_error, am_init, heap_cons(&h, NIL, NIL));
-	else
-		boot.running = spawn_call(am_user_drv, am_start, heap_cons(&h, options, NIL));
+	boot.running = spawn_call(server->module, server->function, server_args(&h, server->module));
 	heap_free(&h);
 	return true;
 }

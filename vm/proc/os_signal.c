@@ -85,9 +85,6 @@ void os_signal_init(void)
 	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
 		log_refused("make a pipe for signals", errno);
 	fcntl(pipe_ends[1], F_SETFL, O_NONBLOCK);
-	os_signal_set(am_sigterm, OS_SIGNAL_HANDLE); /* OTP's server has an answer to these from the start */
-	os_signal_set(am_sigquit, OS_SIGNAL_HANDLE);
-	os_signal_set(am_sigusr1, OS_SIGNAL_HANDLE);
 	if (sigismember(&defaults, SIGUSR2) == 1) { /* else the VM was started with it ignored */
 		os_signal_set(am_sigusr2, OS_SIGNAL_HANDLE);
 		atomic_store(&tells_waits, true);
@@ -124,6 +121,9 @@ static atomic_bool served;
 void os_signal_serve(void)
 {
 	atomic_store(&served, true);
+	os_signal_set(am_sigterm, OS_SIGNAL_HANDLE); /* OTP's server has an answer to these from the start */
+	os_signal_set(am_sigquit, OS_SIGNAL_HANDLE);
+	os_signal_set(am_sigusr1, OS_SIGNAL_HANDLE);
 }
 
 /* Nobody takes it. OTP's server is on its way, or has ended because everything does; else it is as if it were not

@@ -19,8 +19,8 @@ bool os_signal_set(Term name, enum os_signal_how how);
  * all but those that were ignored when it started, as SIGPIPE and SIGFPE are (as in OTP). SIGTERM is among them even
  * then. */
 const sigset_t *os_signal_defaults(void);
-/* OTP starts: a signal that nobody takes, before its server has started or when everything ends, is lost from here on;
- * else it ends the VM. */
+/* OTP starts: SIGTERM, SIGQUIT and SIGUSR1 are handled, and a signal that nobody takes, before OTP's server has started
+ * or when everything ends, is lost from here on; else it ends the VM. */
 void os_signal_serve(void);
 /* The main thread runs this, too, every so many milliseconds. Before os_signal_run. */
 void os_signal_every(int ms, void (*run)(void));
