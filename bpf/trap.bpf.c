@@ -184,6 +184,7 @@ static __always_inline __u64 trap_wakes(void)
 
 #include "hook_arrival.bpf.h"
 #include "hook_process.bpf.h"
+#include "hook_mailbox.bpf.h"
 #include "hook_request.bpf.h"
 #include "hook_efile.bpf.h"
 #include "hook_driver.bpf.h"

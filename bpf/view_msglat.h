@@ -3,7 +3,6 @@
  * From a send to the moment when its receiver is scheduled. A process waits from the first message that comes to it
  * while it does not run, whoever sent it, until it is scheduled. Invariant: each message is in the totals, each wait in
  * one histogram.
- * Beside that how long messages stood in the mailboxes of processes that were busy, which an erlvm tells.
  */
 #ifndef BPF_VIEW_MSGLAT_H
 #define BPF_VIEW_MSGLAT_H
@@ -80,28 +79,6 @@ VIEW_INLINE void view_msglat_on_process__unscheduled(const struct ev_process__un
 
     if (r && r->state == MSGLAT_RUNS) /* which only this process leaves */
         r->state = MSGLAT_IDLE;
-}
-
-/* Of a message that did not find its receiver at rest before an empty queue. */
-VIEW_INLINE void view_msglat_on_message__waited(const struct ev_message__waited *ev)
-{
-    struct row_msglat_mailbox *row;
-    struct told_msglat_taken *record;
-    VIEW_NAME(owner);
-
-    view_owner(&ev->head, ev->receiver, &owner);
-    row = msglat_mailbox_row(&ev->head, &owner);
-    VIEW_OBSERVE(row, waited, ev->waited);
-    VIEW_OBSERVE(row, queue, (__u64)ev->queue_len);
-    record = ev->waited < VIEW_FILTER(msglat, slower) ? 0 : msglat_taken_record(&ev->head, view_ns(&ev->head));
-    if (!record)
-        return;
-    record->event = 0;
-    record->receiver = ev->receiver;
-    record->waited = ev->waited;
-    record->queue = (__u64)ev->queue_len;
-    name_copy(&record->owner, &owner);
-    VIEW_TELL(record);
 }
 
 VIEW_INLINE void view_msglat_on_process__exit(const struct ev_process__exit *ev)

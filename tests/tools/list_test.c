@@ -117,9 +117,9 @@ START_TEST(test_list_doctor_tells_which_commands_work)
 
     ck_assert_int_eq(r->status, 1);
     ck_assert_ptr_ne(strstr(r->out, " otp-uprobe all but user\n"), NULL);
-    ck_assert_ptr_ne(strstr(r->out, " stacks   yes   the VM's memory is read\n"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, " stacks    yes   the VM's memory is read\n"), NULL);
     ck_assert_ptr_ne(strstr(r->out, " erlvm      all but stacks\n"), NULL);
-    ck_assert_ptr_ne(strstr(r->out, " stacks   no    it publishes no table of its memory (erlvm_layout)"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, " stacks    no    it publishes no table of its memory (erlvm_layout)"), NULL);
     ck_assert_int_eq(support_lines(r->out, " none "), 0);
     ck_assert_ptr_ne(strstr(r->err, "events that such VMs do not tell"), NULL);
     ck_assert_ptr_ne(strstr(r->err, "cannot be watched: it publishes no table of its memory"), NULL);
@@ -141,16 +141,17 @@ START_TEST(test_list_doctor_tells_what_commands_lack_on_a_stock_vm)
 {
     bool exports = support_emulator_exports();
     const char *const rows[] = {
-        " spawns   yes   by hooks\n",
-        " msglat   yes   by hooks; no table of mailboxes\n",
-        " exits    yes   by hooks; no SIGNALS\n",
-        exports ? " messages yes   by hooks; no sizes, queues, QUEUED, RECEIVED\n"
-                : " messages yes   by hooks; no sizes, queues, OTHERS, QUEUED, RECEIVED\n",
-        exports ? " requests yes   by hooks\n" : " requests no ",
-        " efile    yes   by hooks; no QUEUED\n",
-        " ports    yes   by hooks; no BYTES OUT, READS of libraries\n",
-        " drivers  yes   by hooks; no drivers of libraries\n",
-        " user     no    no event for it here; erlvm has, the manual says who else\n",
+        " spawns    yes   by hooks\n",
+        " msglat    yes   by hooks\n",
+        " exits     yes   by hooks; no SIGNALS\n",
+        exports ? " messages  yes   by hooks; no sizes, queues, QUEUED, RECEIVED\n"
+                : " messages  yes   by hooks; no sizes, queues, OTHERS, QUEUED, RECEIVED\n",
+        exports ? " mailboxes yes   by hooks\n" : " mailboxes no ",
+        exports ? " requests  yes   by hooks\n" : " requests  no ",
+        " efile     yes   by hooks; no QUEUED\n",
+        " ports     yes   by hooks; no BYTES OUT, READS of libraries\n",
+        " drivers   yes   by hooks; no drivers of libraries\n",
+        " user      no    no event for it here; erlvm has one, see the manual\n",
     };
     const struct support_run *r = support_run(
         "erl -noshell -noinput -eval 'file:write_file(\"up\", \"up\")' & p=$!; await up\n"

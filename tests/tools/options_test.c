@@ -59,11 +59,11 @@ static const struct {
     {"watch -p abc spawns,gc 1", "no Erlang VM 'abc'", 1},
     {"watch -p gc spawns 1", "no Erlang VM 'gc'", 1},
     {"watch spawns gc -a 1 1", "interval must be seconds from 0.01 to 86400, not 'gc'", 2},
-    {"watch spawns,nonsense -a", "cannot ask 'nonsense'; it can ask spawns msglat gc", 2},
+    {"watch spawns,nonsense -a", "cannot ask 'nonsense'; it can ask spawns msglat mailboxes gc", 2},
     {"watch spawns, -a", "cannot ask ''", 2},
     {"watch owners -a", "cannot ask 'owners'", 2},
     {"watch spawns,spawns -a", "spawns is named twice", 2},
-    {"watch spawns,exits -a --slower 5ms", "--slower is for msglat, gc", 2},
+    {"watch spawns,exits -a --slower 5ms", "--slower is for msglat, mailboxes, gc", 2},
     {"watch spawns -a --top 3", "--top is for requests, efile; none of these is asked", 2},
     {"spawns -a --slower 5ms", "--slower is for msglat", 2},
     {"messages -a --events", "--events is for spawns, msglat", 2},
@@ -254,7 +254,7 @@ START_TEST(test_options_refused_tell_who_has_them)
     r = support_run("$ERLSNOOP watch spawns,exits -a --slower 5ms");
     ck_assert_msg(strstr(r->err, said) != NULL, "%s: %s", said, r->err);
     r = support_run("$ERLSNOOP nifs -a --by pid");
-    ck_assert_msg(r->status == 2 && strstr(r->err, "--by is for msglat, gc, memory, sched, exits, messages, ") != NULL, "%s", r->err);
+    ck_assert_msg(r->status == 2 && strstr(r->err, "--by is for msglat, mailboxes, gc, memory, sched, exits, messages, ") != NULL, "%s", r->err);
     r = support_run("$ERLSNOOP sched -a --by call");
     ck_assert_int_eq(r->status, 2);
     snprintf(said, sizeof said, "--events is for %.*s; none of these is asked", (int)strlen(events) - 2, events);

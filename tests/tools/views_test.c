@@ -63,7 +63,7 @@ START_TEST(test_views_watch_asks_two_with_one_link_a_probe)
     ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "deaths"), 13);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"msglat\"", "messages"), 23);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"msglat\"", "wakeups"), 17);
-    ck_assert_int_eq(support_number(r->out, "\"links\"", "links"), 7);
+    ck_assert_int_eq(support_number(r->out, "\"links\"", "links"), 6);
 }
 END_TEST
 

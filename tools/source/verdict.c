@@ -113,7 +113,7 @@ static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *sk
         snprintf(v.text, sizeof v.text, "%s", why);
     else
         snprintf(v.text, sizeof v.text, "no %s here%s", lacks < PLAN_NEVENTS ? plan_probe_name(lacks) : "event for it",
-                 lacks == PLAN_NEVENTS && t->provider->hooks ? "; erlvm has, the manual says who else" : "");
+                 lacks == PLAN_NEVENTS && t->provider->hooks ? "; erlvm has one, see the manual" : "");
     return v;
 }
 

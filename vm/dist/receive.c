@@ -103,7 +103,7 @@ static Term read_token(const struct incoming *m, size_t arity)
 static void deliver_with(struct incoming *m, Term to, Term alias, Term message, Term token, bool high)
 {
 	size_t words = copy_size_words(message);
-	struct signal *s = signal_new_words(SIG_MESSAGE, words + copy_size_words(token) + peer_id_words(alias), 0);
+	struct signal *s = signal_new_message(words + copy_size_words(token) + peer_id_words(alias));
 	Term *top = s->fragment->words;
 
 	s->from = m->channel->node;

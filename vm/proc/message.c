@@ -155,14 +155,11 @@ static uint32_t queue_length(const Process *p)
 	return __atomic_load_n(&p->in_length, __ATOMIC_RELAXED) + __atomic_load_n(&p->msg_length, __ATOMIC_RELAXED);
 }
 
-/* One that finds a process at rest before an empty queue has none. signals_lock of `to` held. */
-static PROBE_COLD void stamp(const Process *to, uint32_t state, struct signal *s, uint64_t sent)
+/* Of one that is in the queue already. signals_lock of `to` held, or `to` is who runs. */
+static PROBE_COLD void stamp(const Process *to, struct signal *s, uint64_t sent)
 {
-	uint32_t queue_len = queue_length(to);
-
-	if ((state & (PS_WAITING | PS_HIBERNATED)) && queue_len == 1)
-		return;
-	*signal_stamp(s) = (struct signal_stamp){ .ticks = sent != 0 ? sent : ticks_now(), .queue_len = queue_len };
+	*signal_stamp(s) = (struct signal_stamp){ .ticks = sent != 0 ? sent : ticks_now(),
+						  .queue_len = queue_length(to) };
 	s->stamp = SIGNAL_STAMPED;
 }
 
@@ -201,7 +198,7 @@ static inline __attribute__((always_inline)) bool push_watched(Process *to, Term
 		if (watched && PROBE_ON(message__arrive))
 			probe_arrived(to, state, s);
 		if (watched && s->stamp != SIGNAL_NO_STAMP)
-			stamp(to, state, s, sent);
+			stamp(to, s, sent);
 		if (watched && unlikely(trace_active))
 			length = queue_length(to);
 	}
@@ -223,6 +220,13 @@ static bool push(Process *to, Term id, struct signal *s)
 	return push_watched(to, id, s, true, 0);
 }
 
+static inline __attribute__((always_inline)) void queue_own(Process *p, struct signal *s, bool watched, uint64_t sent)
+{
+	signal_queue_own(p, s);
+	if (watched && unlikely(s->stamp != SIGNAL_NO_STAMP))
+		stamp(p, s, sent);
+}
+
 static inline __attribute__((always_inline)) void send_found(Process *from, Process *to, Term id, struct signal *s,
 							     bool watched)
 {
@@ -230,7 +234,7 @@ static inline __attribute__((always_inline)) void send_found(Process *from, Proc
 
 	/* The tracer hears of what somebody sends himself when he fetches it. */
 	if (to == from && to->id == id && s->ref == TERM_NONE && !(watched && trace_wants(from, TRACE_RECEIVE)))
-		signal_queue_own(from, s);
+		queue_own(from, s, watched, sent);
 	else if (!push_watched(to, id, s, watched, sent))
 		signal_free(s);
 }
@@ -251,14 +255,12 @@ static bool stays_on_heap(const Process *from, Term message, bool watched)
 
 static void send_own(Process *p, Term message, bool watched)
 {
-	struct signal *s = signal_new(SIG_MESSAGE);
+	struct signal *s = watched && PROBE_ON(message__waited) ? signal_new_stamped(0) : signal_new(SIG_MESSAGE);
 
 	s->term = message;
 	s->from = p->id;
 	s->own = true;
-	if (watched)
-		probe_sent(p, p, p->id, s);
-	signal_queue_own(p, s);
+	queue_own(p, s, watched, watched ? probe_sent(p, p, p->id, s) : 0);
 	p->own_messages++;
 }
 
@@ -588,6 +590,13 @@ static void adopt_words(Process *p, struct signal *s)
 		h->wants_gc = true;
 }
 
+static PROBE_COLD void tell_waited(Process *p, const struct signal *s)
+{
+	struct signal_stamp stamp = s->stamp == SIGNAL_STAMPED ? *signal_stamp(s) : (struct signal_stamp){ 0 };
+
+	probe_message__waited(p, stamp.ticks, stamp.queue_len);
+}
+
 static inline __attribute__((always_inline)) void remove_watched(Process *p, bool watched)
 {
 	struct signal **at = p->msg_save;
@@ -600,8 +609,8 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 	set_length(p, p->msg_length - 1);
 	if (watched && PROBE_ON(message__receive))
 		probe_message__receive(p, s->token, told_words(s));
-	if (watched && s->stamp == SIGNAL_STAMPED && PROBE_ON(message__waited))
-		probe_message__waited(p, signal_stamp(s)->ticks, signal_stamp(s)->queue_len);
+	if (watched && PROBE_ON(message__waited))
+		tell_waited(p, s);
 	if (watched && unlikely(PROBE_ON(request__step)))
 		request_received(p, s->term);
 	if (unlikely(p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL)) {
@@ -696,7 +705,7 @@ static bool mentions_leaving(const struct signal *s)
 static struct signal *make_copy(const struct signal *s)
 {
 	size_t words = copy_size_words(s->term) + copy_size_words(s->token) + peer_id_words(s->from);
-	struct signal *copy = signal_new_words(SIG_MESSAGE, words, 0);
+	struct signal *copy = signal_new_message(words);
 	Term *top = copy->fragment->words;
 
 	copy->from = peer_put_id(s->from, &top, &copy->fragment->off_heap);
@@ -704,6 +713,10 @@ static struct signal *make_copy(const struct signal *s)
 	copy->high = s->high;
 	copy->term = copy_term(s->term, &top, &copy->fragment->off_heap);
 	copy->token = copy_term(s->token, &top, &copy->fragment->off_heap);
+	if (s->stamp == SIGNAL_STAMPED && copy->stamp == SIGNAL_STAMP_ROOM) {
+		*signal_stamp(copy) = *signal_stamp(s);
+		copy->stamp = SIGNAL_STAMPED;
+	}
 	return copy;
 }
 

@@ -59,7 +59,7 @@ struct signal_stamp {
 enum signal_stamp_state {
 	SIGNAL_NO_STAMP,
 	SIGNAL_STAMP_ROOM,   /* there is room for one */
-	SIGNAL_STAMPED,      /* it found its receiver busy, or others in its queue */
+	SIGNAL_STAMPED,
 };
 
 static inline struct signal_stamp *signal_stamp(const struct signal *s) { return (struct signal_stamp *)(s + 1); }
@@ -137,6 +137,8 @@ bool signal_send_raised(Term to, struct signal *s, enum proc_priority priority);
 struct signal *signal_new(enum signal_kind kind);
 /* A message with room for a stamp; words as of signal_new_words, 0: none, and no fragment. */
 struct signal *signal_new_stamped(size_t words);
+/* A message with a fragment of so many words, which may be none; with room for a stamp while somebody watches. */
+struct signal *signal_new_message(size_t words);
 /* With a fragment in the same block: used words to be filled at s->fragment->words, and spare ones behind them. */
 struct signal *signal_new_words(enum signal_kind kind, size_t used, size_t spare);
 void signal_free(struct signal *s);

@@ -331,7 +331,8 @@ PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t 
 {
 	uint64_t now = ticks_now(), waited = now > sent_ticks ? ticks_to_ns(now - sent_ticks) : 0;
 
-	PROBE_TELL_WITH(message__waited, batch_begin_at(now), (void)0, p->id, (int64_t)waited, queue_len);
+	PROBE_TELL_WITH(message__waited, batch_begin_at(now), (void)0, p->id, sent_ticks != 0 ? (int64_t)waited : -1,
+			queue_len);
 }
 
 PROBE_COLD void probe_request__step(Term pid, Term peer, enum request_step step, uint64_t reference)

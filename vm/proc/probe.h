@@ -47,6 +47,7 @@ enum message_origin {
 /* runs: as of a send. */
 PROBE_COLD void probe_message__arrive(Term to, enum message_origin origin, bool runs);
 PROBE_COLD void probe_message__receive(Process *p, Term token, size_t words);
+/* sent_ticks 0: it is not known when. */
 PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t queue_len);
 enum request_step {
 #define REQUEST_STEP(number, name, text) REQUEST_##name = number,

@@ -63,6 +63,15 @@ struct signal *signal_new_stamped(size_t words)
 	return s;
 }
 
+struct signal *signal_new_message(size_t words)
+{
+	bool stamps = PROBE_ON(message__waited);
+	struct signal *s = make_with_words(SIG_MESSAGE, words, 0, stamps ? sizeof(struct signal_stamp) : 0);
+
+	s->stamp = stamps ? SIGNAL_STAMP_ROOM : SIGNAL_NO_STAMP;
+	return s;
+}
+
 void signal_free(struct signal *s)
 {
 	struct fragment *f = s->fragment;

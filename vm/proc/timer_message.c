@@ -24,7 +24,7 @@ void timer_message_init(void)
 static struct signal *make_message(Term ref, Term message, bool wrap)
 {
 	size_t words = copy_flat_size_words(message);
-	struct signal *s = signal_new_words(SIG_MESSAGE, words + (wrap ? 4 + REF_WORDS : 0), 0);
+	struct signal *s = signal_new_message(words + (wrap ? 4 + REF_WORDS : 0));
 	Term *top = s->fragment->words;
 
 	s->timed = true;

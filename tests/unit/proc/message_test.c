@@ -279,20 +279,40 @@ START_TEST(test_message_waited_is_told_of_the_message_that_is_received)
 }
 END_TEST
 
-/* One that rests is only woken, and what a process sends itself waits for nobody else. */
-START_TEST(test_message_waited_is_not_told_of_others)
+/* Also of one that found its receiver at rest, and of what a process sends itself. */
+START_TEST(test_message_waited_is_told_of_every_message)
 {
 	Process *a = fake_process(), *b = fake_process();
-	uint64_t events = batch_self->events;
 
 	batch_init();
 	erlang_message__waited_semaphore.batches = 1;
 	atomic_store(&b->state, PS_WAITING | PS_RUNNABLE); /* another signal has woken it */
 	message_send(a, b->id, SMALL(1));
 	message_send(a, a->id, SMALL(2));
+	message_send(a, a->id, heap_tuple(&a->heap, SMALL(3), am_ok));
 	ck_assert(fake_receive(b) == SMALL(1));
+	ck_assert_uint_eq(last_joined(), 1);
 	ck_assert(fake_receive(a) == SMALL(2));
-	ck_assert_uint_eq(batch_self->events, events);
+	ck_assert_uint_eq(last_joined(), 1);
+	ck_assert(term_is_tuple_of(fake_receive(a), 2));
+	ck_assert_uint_eq(last_joined(), 2);
+	erlang_message__waited_semaphore.batches = 0;
+}
+END_TEST
+
+/* Of one that was sent before somebody watched it is said that this is not known. */
+START_TEST(test_message_waited_says_what_is_not_known)
+{
+	Process *a = fake_process(), *b = fake_process();
+	const uint64_t *end;
+
+	batch_init();
+	message_send(a, b->id, SMALL(1));
+	erlang_message__waited_semaphore.batches = 1;
+	ck_assert(fake_receive(b) == SMALL(1));
+	ck_assert_uint_eq(last_joined(), 0);
+	end = (const uint64_t *)((const char *)&batch_self->header + batch_self->header.bytes);
+	ck_assert_int_eq((int64_t)end[-1], -1); /* the length, 0, is left out at the end */
 	erlang_message__waited_semaphore.batches = 0;
 }
 END_TEST
@@ -389,7 +409,8 @@ Suite *message_suite(void)
 	tcase_add_test(t, test_message_send_keeps_order);
 	tcase_add_test(t, test_message_send_copies);
 	tcase_add_test(t, test_message_waited_is_told_of_the_message_that_is_received);
-	tcase_add_test(t, test_message_waited_is_not_told_of_others);
+	tcase_add_test(t, test_message_waited_is_told_of_every_message);
+	tcase_add_test(t, test_message_waited_says_what_is_not_known);
 	tcase_add_test(t, test_message_remove_from_the_middle);
 	tcase_add_test(t, test_message_remove_last_then_append);
 	tcase_add_test(t, test_message_peek_sees_what_arrives_after_the_end);
