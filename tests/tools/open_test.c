@@ -60,6 +60,11 @@ START_TEST(test_open_tells_calls_of_sockets)
         vms[_i]);
 
     ck_assert_msg(!r->status, "%s", r->err);
+    if (!strcmp(vms[_i], "erl") && !support_emulator_exports()) { /* it does not tell that an answer has come */
+        ck_assert_int_eq(support_lines(r->out, "\"type\":\"inet_open\",\"before\":0}"), 1);
+        ck_assert_int_eq(support_lines(r->out, "\"type\":\"inet_waits_open\"}"), 1);
+        return;
+    }
     ck_assert_msg(support_number(r->out, "\"inet_open\"", "open") == 1, "%s", r->out);
     ck_assert_int_ge(support_number(r->out, "\"inet_open\"", "oldest_ns"), 200000000);
     assert_text(r, "\"inet_open\"", "owner", "sender\"");

@@ -130,6 +130,10 @@ START_TEST(test_views_count_what_a_vm_does)
         "$ERLSNOOP %s --json -p $p > told & e=$!; attached $e; touch go; await done; kill -INT $e; wait $e; s=$?; touch end; wait $p; cat told; exit $s",
         works[at].functions, vms[_i / NWORKS], views[works[at].view].name);
 
+    if (_i < NWORKS && !support_emulator_exports() && strstr(r->err, "cannot tell")) {
+        printf("SKIP %s: the emulator of this Erlang cannot tell %s\n", __func__, views[works[at].view].name);
+        return;
+    }
     ck_assert_msg(!r->status, "%s", r->err);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         const char *row = counts[i].view == works[at].view ? find_row(r->out, counts[i].table, counts[i].key) : NULL;

@@ -377,20 +377,10 @@ static int attach_clocks(struct attach *a)
     return err ? err : programs;
 }
 
-static bool is_extra(enum plan_probe probe)
-{
-    static const bool extra[PLAN_NEVENTS] = {
-#define EXTRA(probe) [PLAN_##probe] = true,
-#include "target/providers.def"
-    };
-
-    return extra[probe];
-}
-
 /* Whether the program waits for a hook that this process has not. */
 static bool lacks_hook(const struct plan *plan, const struct bpf_program *program, struct goal goal)
 {
-    return goal.source == PLAN_HOOK && plan->events[goal.probe].source == PLAN_NONE && !is_extra(goal.probe) &&
+    return goal.source == PLAN_HOOK && plan->events[goal.probe].source == PLAN_NONE && !plan_is_extra(goal.probe) &&
            bpf_program__autoload(program);
 }
 
@@ -425,7 +415,7 @@ enum plan_source attach_serves(const struct bpf_object *object, const struct tar
             continue;
         if (source == goal.source && served != PLAN_HOOK)
             served = source;
-        if (source == PLAN_NONE && goal.source == wanted && !is_extra(goal.probe) && *lacks == PLAN_NEVENTS)
+        if (source == PLAN_NONE && goal.source == wanted && !plan_is_extra(goal.probe) && *lacks == PLAN_NEVENTS)
             *lacks = goal.probe;
     }
     return *lacks < PLAN_NEVENTS ? PLAN_NONE : served;

@@ -52,6 +52,16 @@ const char *plan_probe_name(enum plan_probe probe)
     return probe_names[probe];
 }
 
+bool plan_is_extra(enum plan_probe probe)
+{
+    static const bool extra[PLAN_NEVENTS] = {
+#define EXTRA(probe) [PLAN_##probe] = true,
+#include "target/providers.def"
+    };
+
+    return extra[probe];
+}
+
 enum plan_probe plan_find_probe(const char *name)
 {
     size_t i = 0;

@@ -56,6 +56,8 @@ void plan_free(struct plan *plan);
 /* How many events of the catalogue it has. */
 size_t plan_count(const struct plan *plan);
 const char *plan_probe_name(enum plan_probe probe);
+/* Views that are told of it do without it where nothing tells it. */
+bool plan_is_extra(enum plan_probe probe);
 /* PLAN_NEVENTS when there is no such event. */
 enum plan_probe plan_find_probe(const char *name);
 

@@ -163,23 +163,35 @@ static void on_missed(void *ctx, struct session *s)
     open_forget(&e->shares, 0);
 }
 
-/* What is asked beside what it can tell: its figures would be zeros that say nothing. */
-static void tell_unserved(struct engine *e, const struct target *t, const struct plan *plan)
+#define UNSERVED                                                                                                       \
+    "'%s' (process %d) cannot tell %s: no function of it stands for these events; erlvm can, the manual says who else"
+
+/*
+ * What is asked beside what it can tell: its figures would be zeros that say nothing. Where there is one VM and it can
+ * tell nothing of all that is asked, that is an error.
+ */
+static int tell_unserved(struct engine *e, const struct target *t, const struct plan *plan)
 {
     char unserved[sizeof e->unserved] = "";
+    bool serves = false;
 
     for (size_t v = 0; v < VIEW_COUNT; v++) {
-        if (!e->on[v] || !views[v].text || verdict_has_event(plan, (enum view_id)v))
+        if (!e->on[v] || !views[v].text)
             continue;
+        if (verdict_serves(plan, (enum view_id)v)) {
+            serves = true;
+            continue;
+        }
         snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "",
                  views[v].name);
         e->on[v] = !e->one_vm;
     }
+    if (!serves && e->one_vm)
+        return fail(-ENOTSUP, UNSERVED, t->name, t->pid, unserved);
     if (*unserved && strcmp(unserved, e->unserved)) /* once, where VMs come and go */
-        note("'%s' (process %d) cannot tell %s: no function of it stands for these events; "
-             "erlvm can, the manual says who else",
-             t->name, t->pid, unserved);
+        note(UNSERVED, t->name, t->pid, unserved);
     strcpy(e->unserved, unserved);
+    return 0;
 }
 
 /* File operations of a stock emulator go by the thread that does them, which tells whose they are. */
@@ -192,8 +204,9 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
         return fail(err, "out of memory");
     if (!session_loaded(s))
         return 0;
-    if (!plan->vm->ours)
-        tell_unserved(e, t, plan);
+    err = plan->vm->ours ? 0 : tell_unserved(e, t, plan);
+    if (err)
+        return err;
     if (e->on[VIEW_efile] && !plan->vm->ours)
         err = otp_threads_put(names_memory(session_names(s), (uint32_t)t->pid), &plan->vm->layout, plan->vm->symbols,
                               slot, session_map(s, "efile_threads"));

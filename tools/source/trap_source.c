@@ -545,7 +545,7 @@ static void tell_unserved(const struct trap_source *s, const struct target *t, c
     char unserved[VIEWS_NAMES_BYTES] = "";
 
     for (size_t v = 0; v < VIEW_COUNT; v++)
-        if (views[v].text && lacks_wanted(s, plan, (enum view_id)v) && !verdict_has_event(plan, (enum view_id)v))
+        if (views[v].text && lacks_wanted(s, plan, (enum view_id)v) && !verdict_serves(plan, (enum view_id)v))
             snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "",
                      views[v].name);
     if (*unserved)

@@ -24,17 +24,21 @@ const char *const verdict_commands[VERDICT_COMMANDS] = {
 #include "../../bpf/views.def"
     [AT_STACKS] = "stacks"};
 
-bool verdict_has_event(const struct plan *plan, enum view_id view)
+bool verdict_serves(const struct plan *plan, enum view_id view)
 {
-    for (size_t i = 0; i < view_nons; i++) {
-        enum plan_source source = PLAN_NONE;
+    bool serves = false;
 
-        if (view_ons[i].view == view && view_ons[i].args)
-            source = plan->events[plan_find_probe(view_ons[i].probe)].source;
-        if (source != PLAN_NONE && view_ons[i].source & (source == PLAN_HOOK ? VIEW_BY_HOOK : VIEW_BY_NOTE))
-            return true;
+    for (size_t i = 0; i < view_nons; i++) {
+        enum plan_probe probe = plan_find_probe(view_ons[i].probe);
+        enum plan_source source = plan->events[probe].source;
+
+        if (view_ons[i].view != view || !view_ons[i].args)
+            continue;
+        if (source == PLAN_NONE && view_ons[i].source & VIEW_BY_HOOK && !plan_is_extra(probe))
+            return false;
+        serves |= source != PLAN_NONE && view_ons[i].source & (source == PLAN_HOOK ? VIEW_BY_HOOK : VIEW_BY_NOTE);
     }
-    return false;
+    return serves;
 }
 
 /* How a VM has a probe, as rows of missing.def say it; no row is of the notes of an erlvm. */

@@ -25,10 +25,10 @@ struct verdict {
 };
 
 /*
- * Whether the VM has a note or a hook for one of the view's probes, of those that it is told of by such: an event that
- * only ends what others began is none on an emulator that cannot tell these.
+ * Whether a stock emulator, with notes or without, can tell what the view asks: it has a note or a hook for one of the
+ * view's probes, and none that hooks tell in other releases is missing, but for what views do without.
  */
-bool verdict_has_event(const struct plan *plan, enum view_id view);
+bool verdict_serves(const struct plan *plan, enum view_id view);
 /* Names of subcommands, in the order of verdicts. */
 extern const char *const verdict_commands[VERDICT_COMMANDS];
 /* Fills VERDICT_COMMANDS rows. */
