@@ -43,6 +43,8 @@ struct state {
     struct recording_vm vms[MAX_VMS];
     size_t nvms;
     struct wanted asked; /* what the recordings are of */
+    struct wanted held; /* what those are of that were read by now */
+    bool held_known;
     struct wanted untold; /* what some VM in them does not tell */
     bool asked_unknown;  /* of one that does not tell, or is no file that can be read twice */
     struct report_counts counts;
@@ -55,11 +57,17 @@ struct state {
     bool damaged;
 };
 
+/* The pages of a VM that others watch as well hold what they asked for, too. */
+static bool is_wanted(const struct state *st, size_t event)
+{
+    return st->wanted.events[event] && (!st->held_known || st->held.events[event]);
+}
+
 static void on_event(void *ctx, const union ev_any *ev)
 {
     struct state *st = ctx;
 
-    if (!st->viewed && !st->wanted.events[ev->head.event])
+    if (!st->viewed && !is_wanted(st, ev->head.event))
         return;
     report_counts_add(&st->counts, &ev->head);
     if (st->options->events && !st->viewed)
@@ -329,7 +337,10 @@ static int read_items(struct state *st, struct recording *r)
         case RECORDING_CLOCK: st->sink.wall_offset_ns = item.clock->wall_ns; break;
         case RECORDING_VM: add_vm(st, item.vm); break;
         case RECORDING_OWNERS: take_owner(st, item.owner); break;
-        case RECORDING_ASKED: break; /* learned before */
+        case RECORDING_ASKED:
+            recording_probes_add(item.asked, &st->held);
+            st->held_known = true;
+            break;
         case RECORDING_LOST: take_lost(st, item.lost); break;
         default: err = take_page(st, item.page);
         }

@@ -64,7 +64,7 @@ struct before *before_new(const bool on[VIEW_COUNT])
     }
     if (b) {
         b->kinds[PENDING_NONE] = b->joins[PENDING_NONE] = false;
-        b->mailboxes = on[VIEW_messages];
+        b->mailboxes = on[VIEW_messages] || on[VIEW_mailboxes];
         b->now_ns = clock_ns(CLOCK_MONOTONIC);
     }
     return b;

@@ -474,7 +474,7 @@ static int print_blocks(const struct result_source *s, struct result_unread *unr
         } else {
             err = print_table(s, &tables[b->table]);
             print_opens(s, unread->open, b);
-            if (view == VIEW_messages && view_table(b->table)->key == VIEW_TOTAL)
+            if ((view == VIEW_messages || view == VIEW_mailboxes) && view_table(b->table)->key == VIEW_TOTAL)
                 print_mailboxes(s);
         }
     }
