@@ -124,8 +124,8 @@ message() ->
     receive done -> ok end,
     print([P, self()]).
 
-%% Messages that hold a literal: four words are copied, and four are not.
-literals() -> send_all(fun(N) -> {a, {b, c, d}, N} end).
+%% Messages that hold a literal: ten words are copied, as many as of no message of the quick start, and four are not.
+literals() -> send_all(fun(N) -> {a, {b, c, d}, N, 1, 2, 3, 4, 5, 6} end).
 
 %% A literal alone, which is not copied: a list of one tuple.
 literal() -> send_all(fun(_) -> [{a, b}] end).
