@@ -76,7 +76,7 @@ START_TEST(test_sched_tells_waiting_from_work)
         "cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')\n" /* one that we may run on */
         VM_DOES("work() -> hungry(1000).\n", "%s")
         "counted() { cat /proc/$p/task/*/schedstat | awk '{ c += $1; w += $2 } END { printf \"{\\\"type\\\":\\\"%%s\\\","
-        "\\\"cpu\\\":%%d,\\\"waited\\\":%%d}\\n\", n, c, w }' n=$1; }\n"
+        "\\\"cpu\\\":%%.0f,\\\"waited\\\":%%.0f}\\n\", n, c, w }' n=$1; }\n"
         "taskset -c $cpu sh -c 'while :; do :; done' & o=$!\n"
         "counted before; " WATCHED("%s") "counted after; kill $o; touch end; wait $p; cat told; exit $s",
         vms[_i], _i ? "--source notes" : "");
@@ -90,6 +90,38 @@ START_TEST(test_sched_tells_waiting_from_work)
     ck_assert_msg(cpu < of_kernel * 1.05, "of %f ns: %s", of_kernel, r->out);
     of_kernel = (double)(support_number(r->out, "\"after\"", "waited") - support_number(r->out, "\"before\"", "waited"));
     ck_assert_msg(waited < of_kernel * 1.05, "of %f ns: %s", of_kernel, r->out);
+}
+END_TEST
+
+/* In a control group that may have a tenth of a processor once it has started, of version 1 or 2, in a group below it
+ * that has no quota. */
+START_TEST(test_sched_tells_what_a_quota_held_back)
+{
+    static const char *const vms[] = {"erl", "$ERLVM"};
+    const char *quota = "\"type\":\"sched_quota\"", *hungry = "\"owner\":\"hungry\"";
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "groups() { for g in /sys/fs/cgroup/cpu /sys/fs/cgroup/cpu,cpuacct /sys/fs/cgroup; do\n"
+        "    [ -e $g/cpu.cfs_quota_us ] || grep -qw cpu $g/cgroup.subtree_control || continue; echo $g; return; done; }\n"
+        "g=$(groups)/erlsnoop-$$; [ -d ${g%%%%/*} ] && mkdir -p $g/below 2>&1 || exit 77\n"
+        "limited() { echo $BASHPID > $g/below/cgroup.procs; exec \"$@\"; }\n"
+        VM_DOES("work() -> hungry(1500).\n", "limited %s")
+        "if [ -e $g/cpu.max ]; then echo 10000 100000 > $g/cpu.max; else echo 10000 > $g/cpu.cfs_quota_us; fi\n"
+        WATCHED("") "touch end; wait $p; rmdir $g/below $g; cat told; exit $s",
+        vms[_i]);
+
+    if (r->status == 77) {
+        printf("SKIP %s: no control group can be made\n", __func__);
+        return;
+    }
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_msg(strstr(r->out, "\"quota_percent\":10.000") != NULL, "%s", r->out);
+    ck_assert_int_ge(support_number(r->out, quota, "throttled"), 5);
+    ck_assert_int_ge(support_number(r->out, quota, "periods"), support_number(r->out, quota, "throttled"));
+    ck_assert_msg(support_number(r->out, quota, "held_ns") > 500000000, "%s", r->out);
+    if (!_i)
+        ck_assert_msg(support_number(r->out, hungry, "waited_ns") > support_number(r->out, quota, "held_ns") / 2, "%s", r->out);
 }
 END_TEST
 
@@ -115,6 +147,7 @@ Suite *sched_suite(void)
     tcase_set_timeout(live, 60);
     tcase_add_test(live, test_sched_tells_sleep_from_work);
     tcase_add_loop_test(live, test_sched_tells_waiting_from_work, 0, 2);
+    tcase_add_loop_test(live, test_sched_tells_what_a_quota_held_back, 0, 2);
     tcase_add_test(live, test_sched_leaves_out_what_pages_do_not_tell);
     suite_add_tcase(suite, live);
     return suite;

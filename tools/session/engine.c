@@ -21,6 +21,7 @@
 #include "source/feed.h"
 #include "source/verdict.h"
 #include "view/before.h"
+#include "view/quotas.h"
 #include "view/result.h"
 #include "view/untold.h"
 #include "view/view_places.h"
@@ -58,6 +59,7 @@ struct engine {
         bool open;
     } states[VIEW_NSTATES]; /* once somebody asked for them */
     struct before *before;
+    struct quotas *quotas;
     uint32_t percent_full; /* the fullest table of names that was read last */
 };
 
@@ -219,7 +221,9 @@ static int on_found(void *ctx, struct session *s, const struct plan *plan)
 {
     struct engine *e = ctx;
 
-    return before_add(e->before, plan->vm, session_names(s)) ? fail(-ENOMEM, "out of memory") : 0;
+    if (before_add(e->before, plan->vm, session_names(s)) || quotas_add(e->quotas, plan->vm->layout.vm))
+        return fail(-ENOMEM, "out of memory");
+    return 0;
 }
 
 /* ---- VMs that no look found */
@@ -505,6 +509,7 @@ static struct result_source source_of(struct engine *e, struct session *s)
                                   .now_ns = session_now_ns(s),
                                   .shares = &e->shares,
                                   .before = e->before,
+                                  .quotas = e->quotas,
                                   .by_vm = e->one_vm || e->settings.by_vm,
                                   .owner = name_owner,
                                   .kept = find_kept};
@@ -603,6 +608,8 @@ static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
     for (size_t i = 0; i < vms->n; i++)
         before_drop(e->before, vms->vms[i]);
     for (size_t i = 0; i < vms->n; i++)
+        quotas_drop(e->quotas, vms->vms[i]);
+    for (size_t i = 0; i < vms->n; i++)
         open_forget(&e->shares, vms->vms[i]);
 }
 
@@ -658,7 +665,8 @@ int engine_run(struct engine_question *question, const struct options *options)
     if (e.skeleton)
         configure(&e);
     e.before = before_new(e.on);
-    if (!e.before)
+    e.quotas = quotas_new(e.on);
+    if (!e.before || !e.quotas)
         return fail(-ENOMEM, "out of memory");
     if (reads && (question->recorder || !question->notes_only) && feed_new(&e.settings, &e.feed))
         return fail(-ENOMEM, "out of memory");
@@ -672,6 +680,7 @@ int engine_run(struct engine_question *question, const struct options *options)
     untold_free(&e.untold);
     open_shares_free(&e.shares);
     before_free(e.before);
+    quotas_free(e.quotas);
     free(e.counted);
     feed_free(e.feed);
     views__destroy(e.skeleton);

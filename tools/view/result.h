@@ -56,6 +56,7 @@ struct result_source {
     uint64_t now_ns; /* CLOCK_MONOTONIC: when */
     struct open_shares *shares;
     struct before *before; /* what was under way before VMs were watched; NULL: nothing is known of it */
+    struct quotas *quotas; /* of VMs that are watched; NULL: none is */
     bool by_vm; /* TOTAL tables have rows of VMs */
     /* Who the process is by now. False: there is no more than its number. NULL: of none there is. */
     bool (*owner)(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out);
