@@ -49,7 +49,7 @@ START_TEST(test_kernel_without_loops_refuses_what_needs_them)
     ck_assert_msg(strstr(r->out, "off 1\nevent 1\ncpu 0\nspawns 0\n") != NULL, "%s%s", r->out, r->err);
     ck_assert_int_eq(support_lines(r->err, "has no loops in programs: Linux 5.17 or later is needed for stacks --off-cpu and --event"), 2);
     ck_assert(strstr(r->out, "loops in programs       no  for stacks") &&
-              strstr(r->out, "stacks   yes   the VM's memory is read; not with --off-cpu"));
+              strstr(r->out, "stacks    yes   the VM's memory is read; not with --off-cpu"));
     ck_assert(strstr(r->out, "doctor 1\n") != NULL);
 }
 END_TEST

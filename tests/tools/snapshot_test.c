@@ -284,7 +284,7 @@ static void assert_row(struct node *n, const struct snapshot_process *p, const s
     ck_assert(snapshot_place(n->snapshot, p, text, sizeof text));
     if (!strcmp(s->name, "sleeper"))
         ck_assert_str_eq(text, "snapshot_target:woken/0");
-    else if (of_ours(s) ? !p->hibernated : !strstr(text, "hibernate"))
+    else if (!p->hibernated && (of_ours(s) || !strstr(text, "hibernate"))) /* OTP's own may be about to */
         ck_assert_str_eq(text, s->place);
 }
 

@@ -70,6 +70,7 @@ peers() ->
     register(watched, Watched),
     link(Watched),
     [Ref, Named, Time] = [monitor(process, Watched), monitor(process, watched), monitor(time_offset, clock_service)],
+    {monitored_by, [_, _]} = process_info(Watched, monitored_by), %% it has handled both
     Port = open_port({spawn, "cat"}, []),
     Names = #{self() => me, Watched => watched, Port => port, Ref => ref, Named => named, Time => time, monitor(port, Port) => port_ref},
     [d({What, maps:get(Of, Names, Of), peers(What, Of, Names)}) ||
