@@ -74,6 +74,47 @@ START_TEST(test_open_tells_calls_of_sockets)
 }
 END_TEST
 
+/* Two connections to one that reads nothing: of both ends it is told whom they are with, and what waits where. */
+START_TEST(test_open_tells_peers)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > peers.erl <<'END'\n"
+        "-module(peers).\n-export([main/0]).\n"
+        "main() ->\n"
+        "    {ok, L} = gen_tcp:listen(0, [binary, {active, false}, {recbuf, 4096}, {ip, {127, 0, 0, 1}}]),\n"
+        "    {ok, Port} = inet:port(L),\n"
+        "    {ok, L6} = gen_tcp:listen(0, [inet6, {ip, {0, 0, 0, 0, 0, 0, 0, 1}}]),\n"
+        "    {ok, Port6} = inet:port(L6),\n"
+        "    [C | _] = Open = [begin\n"
+        "        {ok, S} = gen_tcp:connect({127, 0, 0, 1}, Port, [binary, {active, false}, {sndbuf, 4096}]),\n"
+        "        {ok, A} = gen_tcp:accept(L), [S, A] end || _ <- [1, 2]],\n"
+        "    {ok, _} = gen_tcp:connect({0, 0, 0, 0, 0, 0, 0, 1}, Port6, [inet6]),\n"
+        "    spawn(fun() -> gen_tcp:send(hd(C), <<0:800000>>) end), timer:sleep(300),\n"
+        "    io:format(\"~p ~p ~p~n\", [Port, Port6, Open]), receive never -> ok end.\n"
+        "END\n"
+        "erlc peers.erl; %s -noshell -noinput -pa . -s peers main > ports & p=$!; await ports\n"
+        "$ERLSNOOP inet --json -p $p .2 1; s=$?; kill $p; cat ports; exit $s",
+        vms[_i]);
+    const char *ports = strrchr(r->out, '}');
+    char to[64], from[64], to_6[64];
+    int port, port_6;
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_int_eq(sscanf(ports + 1, "%d %d", &port, &port_6), 2);
+    snprintf(to, sizeof to, "\"to 127.0.0.1:%d\"", port);
+    snprintf(from, sizeof from, "\"from 127.0.0.1, at port %d\"", port);
+    snprintf(to_6, sizeof to_6, "\"to [::1]:%d\"", port_6);
+    ck_assert_msg(support_number(r->out, to, "connections") == 2, "%s", r->out);
+    ck_assert_msg(support_number(r->out, from, "connections") == 2, "%s", r->out);
+    ck_assert_msg(support_number(r->out, to_6, "connections") == 1, "%s", r->out);
+    ck_assert_int_gt(support_number(r->out, to, "unsent_bytes"), 0);
+    ck_assert_int_eq(support_number(r->out, to, "unread_bytes"), 0);
+    ck_assert_int_gt(support_number(r->out, from, "unread_bytes"), 0);
+    ck_assert_int_eq(support_number(r->out, to_6, "unsent_bytes"), 0);
+}
+END_TEST
+
 /* ---- what hung before it was watched */
 
 #define STUCK                                                                                                          \
@@ -200,6 +241,7 @@ Suite *tools_open_suite(void)
 
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, test_open_tells_calls_of_sockets, 0, NVMS);
+    tcase_add_loop_test(all, test_open_tells_peers, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_a_port_that_was_busy_before, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_file_operations_of_before_and_their_age, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_how_full_mailboxes_were, 0, 2 * NVMS);

@@ -20,6 +20,7 @@
 #include "session.h"
 #include "source/feed.h"
 #include "source/verdict.h"
+#include "target/peers.h"
 #include "view/before.h"
 #include "view/quotas.h"
 #include "view/result.h"
@@ -29,6 +30,7 @@
 
 #include "views.skel.h"
 
+enum { PEERS_SHOWN = 15 };
 #define LEAST_PACE_NS 900000000ull /* of readers, which are to read once a second */
 
 struct engine {
@@ -60,6 +62,8 @@ struct engine {
     } states[VIEW_NSTATES]; /* once somebody asked for them */
     struct before *before;
     struct quotas *quotas;
+    uint32_t *found; /* VMs that a look found, and that have not ended */
+    size_t nfound;
     uint32_t percent_full; /* the fullest table of names that was read last */
 };
 
@@ -217,11 +221,37 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     return 0;
 }
 
+static int add_found(struct engine *e, uint32_t vm)
+{
+    uint32_t *all;
+
+    for (size_t i = 0; i < e->nfound; i++)
+        if (e->found[i] == vm)
+            return 0;
+    all = realloc(e->found, (e->nfound + 1) * sizeof *all);
+    if (!all)
+        return -ENOMEM;
+    e->found = all;
+    all[e->nfound++] = vm;
+    return 0;
+}
+
+static void drop_found(struct engine *e, const struct vm_set *vms)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < e->nfound; i++)
+        if (!vm_set_has(vms, e->found[i]))
+            e->found[kept++] = e->found[i];
+    e->nfound = kept;
+}
+
 static int on_found(void *ctx, struct session *s, const struct plan *plan)
 {
     struct engine *e = ctx;
+    uint32_t vm = plan->vm->layout.vm;
 
-    if (before_add(e->before, plan->vm, session_names(s)) || quotas_add(e->quotas, plan->vm->layout.vm))
+    if (before_add(e->before, plan->vm, session_names(s)) || quotas_add(e->quotas, vm) || add_found(e, vm))
         return fail(-ENOMEM, "out of memory");
     return 0;
 }
@@ -491,6 +521,36 @@ static bool find_kept(void *ctx, uint32_t vm, uint64_t kept, struct wire_name *o
 }
 
 /* What is read is of now, but when a result was cut. */
+static void tell_peers(void *ctx, void (*see)(void *ctx, const struct result_peer *peer), void *see_ctx)
+{
+    const struct engine *e = ctx;
+
+    for (size_t i = 0; i < e->nfound; i++) {
+        struct result_peer others = {.vm = e->found[i], .text = "(other)"};
+        struct peer *peers;
+        size_t n;
+
+        if (peers_read((int)e->found[i], &peers, &n))
+            continue;
+        for (size_t k = 0; k < n; k++) {
+            const struct peer *p = &peers[k];
+            struct result_peer row = {e->found[i], p->text, p->connections, p->retrying, p->unsent, p->unread};
+
+            if (k < PEERS_SHOWN) {
+                see(see_ctx, &row);
+                continue;
+            }
+            others.connections += row.connections;
+            others.retrying += row.retrying;
+            others.unsent += row.unsent;
+            others.unread += row.unread;
+        }
+        if (others.connections)
+            see(see_ctx, &others);
+        free(peers);
+    }
+}
+
 static struct result_source source_of(struct engine *e, struct session *s)
 {
     e->session = s;
@@ -510,6 +570,7 @@ static struct result_source source_of(struct engine *e, struct session *s)
                                   .shares = &e->shares,
                                   .before = e->before,
                                   .quotas = e->quotas,
+                                  .peers = tell_peers,
                                   .by_vm = e->one_vm || e->settings.by_vm,
                                   .owner = name_owner,
                                   .kept = find_kept};
@@ -609,6 +670,7 @@ static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
         before_drop(e->before, vms->vms[i]);
     for (size_t i = 0; i < vms->n; i++)
         quotas_drop(e->quotas, vms->vms[i]);
+    drop_found(e, vms);
     for (size_t i = 0; i < vms->n; i++)
         open_forget(&e->shares, vms->vms[i]);
 }
@@ -681,6 +743,7 @@ int engine_run(struct engine_question *question, const struct options *options)
     open_shares_free(&e.shares);
     before_free(e.before);
     quotas_free(e.quotas);
+    free(e.found);
     free(e.counted);
     feed_free(e.feed);
     views__destroy(e.skeleton);

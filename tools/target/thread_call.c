@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "net_table.h"
+
 enum { MAX_THREADS = 1 << 16, TEXT_BYTES = 4096, ARGUMENTS = 6, NS_PER_MS = 1000000 };
 
 enum about { ABOUT_NONE, ABOUT_PATH, ABOUT_FD };
@@ -140,51 +142,25 @@ static void read_times(int pid, int thread, struct thread_call *out)
 
 /* ---- what it is about */
 
-/* "0100007F:1F90", or 32 digits of IPv6, in words of the machine. */
-static void print_address(char *buf, size_t size, const char *hex, unsigned port)
-{
-    unsigned char bytes[16];
-    size_t n = strlen(hex) / 8;
-
-    for (size_t i = 0; i < n && i < 4; i++) {
-        char word[9] = {0};
-        uint32_t value;
-
-        memcpy(word, hex + 8 * i, 8);
-        value = (uint32_t)strtoul(word, NULL, 16);
-        memcpy(bytes + 4 * i, &value, 4);
-    }
-    if (n == 1) {
-        snprintf(buf, size, "%u.%u.%u.%u:%u", bytes[0], bytes[1], bytes[2], bytes[3], port);
-        return;
-    }
-    buf[0] = '[';
-    buf[1] = '\0';
-    for (size_t i = 0; i < 16; i += 2)
-        snprintf(buf + strlen(buf), size - strlen(buf), "%s%x", i ? ":" : "", bytes[i] << 8 | bytes[i + 1]);
-    snprintf(buf + strlen(buf), size - strlen(buf), "]:%u", port);
-}
-
 /* The peer of the socket with this number, in one of the kernel's tables. */
 static bool find_peer(int pid, const char *table, unsigned long socket, char *buf, size_t size)
 {
-    char path[64], line[512], address[33];
+    char path[64], text[512], address[NET_ADDRESS_BYTES];
+    struct net_line line;
     bool found = false;
-    unsigned long number;
-    unsigned port;
     FILE *file;
 
     snprintf(path, sizeof path, "/proc/%d/net/%s", pid, table);
     file = fopen(path, "re");
-    while (file && !found && fgets(line, sizeof line, file))
-        found = sscanf(line, " %*d: %*[0-9A-F]:%*x %32[0-9A-F]:%x %*x %*s %*s %*s %*d %*d %lu", address, &port,
-                       &number) == 3 &&
-                number == socket && port && (strlen(address) == 8 || strlen(address) == 32);
+    while (file && !found && fgets(text, sizeof text, file))
+        found = net_line_read(text, &line) && line.number == socket && line.remote_port;
     if (file)
         fclose(file);
-    if (found)
-        print_address(buf, size, address, port);
-    return found;
+    if (!found)
+        return false;
+    net_line_print_remote(&line, address);
+    snprintf(buf, size, "%s:%u", address, line.remote_port);
+    return true;
 }
 
 static void describe_fd(int pid, uint64_t fd, char *buf, size_t size)

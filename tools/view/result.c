@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "before.h"
-#include "quotas.h"
+#include "beside.h"
 #include "event/hist.h"
 
 enum {
@@ -442,48 +442,6 @@ static void print_opens(const struct result_source *s, const struct open_list op
             print_open(s, view_open((enum view_open_id)i), &open[i]);
 }
 
-static void print_mailbox(void *ctx, const struct before_mailbox *m)
-{
-    static const struct sink_column columns[] = {{"messages", "MESSAGES", SINK_COUNT, 9},
-                                                 {"vm", "VM", SINK_COUNT, 7},
-                                                 {"owner", "OWNER", SINK_TEXT, -1}};
-    static const struct sink_table table = {"messages_before", "In mailboxes when watching began", columns, 3};
-    const struct result_source *s = ctx;
-
-    sink_row(s->sink, &table,
-             (struct sink_value[]){SINK_N(m->messages), m->vm ? SINK_N(m->vm) : SINK_NONE, SINK_S(m->owner)});
-}
-
-static void print_mailboxes(const struct result_source *s)
-{
-    if (s->before)
-        before_tell_mailboxes(s->before, print_mailbox, (void *)s);
-}
-
-static void print_quota(void *ctx, uint32_t vm, const struct quota *since)
-{
-    static const struct sink_column columns[] = {
-        {"held", "HELD BACK", SINK_NS, 9},      {"throttled", "IN PERIODS", SINK_COUNT, 10},
-        {"periods", "OF", SINK_COUNT, 7},       {"quota", "% OF A CPU", SINK_PERCENT, 10},
-        {"vm", "VM", SINK_COUNT, 7},
-    };
-    static const struct sink_table table = {"sched_quota", "By the quota of its control group", columns, 5};
-    const struct result_source *s = ctx;
-
-    sink_row(s->sink, &table,
-             (struct sink_value[]){SINK_N(since->held_ns), SINK_N(since->throttled), SINK_N(since->periods),
-                                   SINK_R(100 * since->processors), SINK_N(vm)});
-}
-
-/* What stands below the totals of a view and was not counted by programs. */
-static void print_beside(const struct result_source *s, enum view_id view)
-{
-    if (view == VIEW_messages || view == VIEW_mailboxes)
-        print_mailboxes(s);
-    if (view == VIEW_sched && s->quotas)
-        quotas_tell(s->quotas, print_quota, (void *)s);
-}
-
 static int print_blocks(const struct result_source *s, struct result_unread *unread, enum view_id view)
 {
     struct counted *tables = unread->tables;
@@ -500,7 +458,7 @@ static int print_blocks(const struct result_source *s, struct result_unread *unr
             err = print_table(s, &tables[b->table]);
             print_opens(s, unread->open, b);
             if (view_table(b->table)->key == VIEW_TOTAL)
-                print_beside(s, view);
+                beside_print(s, view);
         }
     }
     return err;

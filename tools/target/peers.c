@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "peers.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/table.h"
+#include "net_table.h"
+
+enum { PORTS = 65536, MAX_PEERS = 65536, RETRANSMITS = 1 /* the timer that sends again */ };
+
+/* A socket that the process has open, by the number of its file. */
+struct open_socket {
+    unsigned long number;
+    UT_hash_handle hh;
+};
+
+struct found_peer {
+    struct peer is; /* its text is the key */
+    UT_hash_handle hh;
+};
+
+struct reading {
+    struct open_socket *sockets;
+    struct found_peer *peers;
+    bool listens[PORTS];
+};
+
+static int add_socket(struct reading *r, unsigned long number)
+{
+    struct open_socket *socket = calloc(1, sizeof *socket);
+
+    if (!socket)
+        return -ENOMEM;
+    socket->number = number;
+    HASH_ADD(hh, r->sockets, number, sizeof socket->number, socket);
+    if (table_has(socket))
+        return 0;
+    free(socket);
+    return -ENOMEM;
+}
+
+static int find_sockets(struct reading *r, int pid)
+{
+    char path[PATH_MAX], text[64];
+    unsigned long number;
+    struct dirent *entry;
+    int err = 0;
+    DIR *dir;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", pid);
+    dir = opendir(path);
+    if (!dir)
+        return errno == ENOENT ? -ESRCH : -errno;
+    while (!err && (entry = readdir(dir))) {
+        ssize_t n = readlinkat(dirfd(dir), entry->d_name, text, sizeof text - 1);
+
+        text[n > 0 ? n : 0] = '\0';
+        if (sscanf(text, "socket:[%lu]", &number) == 1)
+            err = add_socket(r, number);
+    }
+    closedir(dir);
+    return err;
+}
+
+static void print_peer(const struct reading *r, const struct net_line *line, char *out, size_t size)
+{
+    char address[NET_ADDRESS_BYTES];
+
+    net_line_print_remote(line, address);
+    if (r->listens[line->local_port])
+        snprintf(out, size, "from %s, at port %u", address, line->local_port);
+    else
+        snprintf(out, size, "to %s:%u", address, line->remote_port);
+}
+
+static int count(struct reading *r, const struct net_line *line)
+{
+    struct found_peer *peer;
+    char text[sizeof peer->is.text];
+
+    print_peer(r, line, text, sizeof text);
+    HASH_FIND_STR(r->peers, text, peer);
+    if (!peer) {
+        if (HASH_COUNT(r->peers) >= MAX_PEERS)
+            return -ENOMEM;
+        peer = calloc(1, sizeof *peer);
+        if (!peer)
+            return -ENOMEM;
+        snprintf(peer->is.text, sizeof peer->is.text, "%s", text);
+        HASH_ADD_STR(r->peers, is.text, peer);
+        if (!table_has(peer)) {
+            free(peer);
+            return -ENOMEM;
+        }
+    }
+    peer->is.connections++;
+    peer->is.unsent += line->unsent;
+    peer->is.unread += line->unread;
+    peer->is.retrying += line->timer == RETRANSMITS && line->retries;
+    return 0;
+}
+
+/* Ports that the process listens on, or its connections. */
+static int read_table(struct reading *r, int pid, const char *table, bool listening)
+{
+    char path[64], text[512];
+    struct open_socket *ours;
+    struct net_line line;
+    int err = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/net/%s", pid, table);
+    file = fopen(path, "re");
+    while (file && !err && fgets(text, sizeof text, file)) {
+        if (!net_line_read(text, &line) || (line.state == NET_LISTEN) != listening)
+            continue;
+        HASH_FIND(hh, r->sockets, &line.number, sizeof line.number, ours);
+        if (ours && listening)
+            r->listens[line.local_port] = true;
+        else if (ours && line.remote_port)
+            err = count(r, &line);
+    }
+    if (file)
+        fclose(file);
+    return err;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct peer *x = a, *y = b;
+    const uint64_t of_x[] = {x->unsent, x->unread, x->connections}, of_y[] = {y->unsent, y->unread, y->connections};
+
+    for (size_t i = 0; i < sizeof of_x / sizeof *of_x; i++)
+        if (of_x[i] != of_y[i])
+            return of_x[i] < of_y[i] ? 1 : -1;
+    return strcmp(x->text, y->text);
+}
+
+static int list(struct reading *r, struct peer **out, size_t *n)
+{
+    size_t at = 0;
+
+    *out = calloc(HASH_COUNT(r->peers) + 1, sizeof **out);
+    if (!*out)
+        return -ENOMEM;
+    for (struct found_peer *peer = r->peers; peer; peer = peer->hh.next)
+        (*out)[at++] = peer->is;
+    qsort(*out, at, sizeof **out, by_weight);
+    *n = at;
+    return 0;
+}
+
+static void drop(struct reading *r)
+{
+    struct open_socket *socket, *next_socket;
+    struct found_peer *peer, *next_peer;
+
+    HASH_ITER(hh, r->sockets, socket, next_socket) {
+        HASH_DEL(r->sockets, socket);
+        free(socket);
+    }
+    HASH_ITER(hh, r->peers, peer, next_peer) {
+        HASH_DEL(r->peers, peer);
+        free(peer);
+    }
+    free(r);
+}
+
+int peers_read(int pid, struct peer **out, size_t *n)
+{
+    static const char *const tables[] = {"tcp", "tcp6"};
+    struct reading *r = calloc(1, sizeof *r);
+    int err = r ? find_sockets(r, pid) : -ENOMEM;
+
+    *out = NULL;
+    *n = 0;
+    for (size_t i = 0; !err && i < 4; i++)
+        err = read_table(r, pid, tables[i & 1], i < 2);
+    if (!err)
+        err = list(r, out, n);
+    if (r)
+        drop(r);
+    return err;
+}
