@@ -115,6 +115,28 @@ START_TEST(test_open_tells_peers)
 }
 END_TEST
 
+/* A VM that is killed says nothing of its end; the recording does. */
+START_TEST(test_open_recording_of_a_killed_vm)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "mkfifo pipe\ncat > hangs.erl <<'END'\n"
+        "-module(hangs).\n-export([main/0]).\n"
+        "main() -> file:write_file(\"ready\", \"1\"), wait(), spawn(fun() -> file:open(\"pipe\", [read, raw]) end),\n"
+        "    timer:sleep(300), file:write_file(\"done\", \"1\"), receive never -> ok end.\n"
+        "wait() -> case filelib:is_file(\"go\") of true -> ok; false -> timer:sleep(20), wait() end.\n"
+        "END\n"
+        "erlc hangs.erl; %s -noshell -noinput -pa . -s hangs main & p=$!; await ready\n"
+        "$ERLSNOOP trace -o r -p $p efile > told 2> said & e=$!; until grep -q 'is recorded' said; do sleep .02; done\n"
+        "touch go; await done; kill -9 $p; wait $e; s=$?; $ERLSNOOP report r efile --json; exit $s",
+        vms[_i]);
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_msg(support_number(r->out, "\"efile_open\"", "open") == 0, "%s", r->out);
+    ck_assert_int_gt(support_number(r->out, "\"efile_totals\"", "started"), 0);
+}
+END_TEST
+
 /* ---- what hung before it was watched */
 
 #define STUCK                                                                                                          \
@@ -242,6 +264,7 @@ Suite *tools_open_suite(void)
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, test_open_tells_calls_of_sockets, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_peers, 0, NVMS);
+    tcase_add_loop_test(all, test_open_recording_of_a_killed_vm, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_a_port_that_was_busy_before, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_file_operations_of_before_and_their_age, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_how_full_mailboxes_were, 0, 2 * NVMS);

@@ -521,7 +521,7 @@ START_TEST(test_recording_in_memory_begins_with_who_lived)
     ck_assert_int_eq(write_pages(w, 61, 70), 0);
     ck_assert_int_eq(recording_dump(w), 0);
     ck_assert_uint_eq(read_lives(path), 0x1e);
-    recording_vm_ended(w, VM, 70ull * S_NS);
+    ck_assert_int_eq(recording_vm_ended(w, VM, 70ull * S_NS, true), 0);
     ck_assert_int_eq(write_pages(w, 70, 90), 0);
     ck_assert_int_eq(recording_dump(w), 0);
     ck_assert_uint_eq(read_lives(path), 0x18);

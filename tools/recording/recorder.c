@@ -64,10 +64,12 @@ bool recorder_is_whole(struct recorder *r, uint32_t vm)
 void recorder_end_vm(struct recorder *r, uint32_t vm)
 {
     struct recorder_vm *known = find_vm(r, vm);
+    bool told = !known || known->closed; /* or there is nothing of it */
 
     if (known)
         known->hands = known->closed = false; /* of another that gets its process id */
-    recording_vm_ended(r->writer, vm, clock_ns(CLOCK_MONOTONIC));
+    if (!r->err)
+        r->err = recording_vm_ended(r->writer, vm, clock_ns(CLOCK_MONOTONIC), told);
     untold_end_vm(&r->untold, vm);
 }
 
@@ -199,6 +201,9 @@ void recorder_end(struct recorder *r, bool vm_ended, struct sink *sink)
     struct recording_told told;
     int err;
 
+    for (size_t i = 0; r->writer && vm_ended && i < RECORDER_VMS; i++)
+        if (r->vms[i].vm)
+            recorder_end_vm(r, r->vms[i].vm);
     untold_free(&r->untold);
     r->untold = (struct untold){0};
     if (!r->writer)

@@ -215,9 +215,16 @@ int recording_owners_told(struct recording_writer *w, uint32_t vm)
     return err || w->fd < 0 ? err : recording_file_put_owners(w, vm);
 }
 
-void recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns)
+int recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns, bool told)
 {
+    struct {
+        struct batch_received received;
+        struct batch_header header;
+    } last = {{.time_ns = now_ns, .vm = vm, .bytes = sizeof last.header},
+              {.magic = BATCH_MAGIC, .bytes = sizeof last.header, .thread = BATCH_NO_THREAD}};
+
     recording_owners_exit_vm(w->owners, vm, now_ns);
+    return told ? 0 : recording_page(w, &last.received);
 }
 
 /* ---- the life of a recording */
