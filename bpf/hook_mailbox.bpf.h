@@ -12,7 +12,9 @@
 
 /* Which function tells of one, by the number of its hook. */
 enum hook_mailbox {
-    MAILBOX_JOINED, /* erts_proc_sig_queue_try_enqueue_to_buffer(from, receiver, locks, first, last, ...): all do */
+    /* erts_proc_sig_queue_try_enqueue_to_buffer(from, receiver, locks, first, last, ...), which tries a shorter way for
+     * all but messages of nodes that do not tell who sends */
+    MAILBOX_JOINED,
     MAILBOX_TAKEN,  /* beam_jit_remove_message(process, ...) */
 };
 
@@ -29,17 +31,17 @@ struct mailbox_place {
 struct mailbox_entry {
     ev_id receiver;
     __u64 since_ns;
-    __u32 queue_len; /* with it */
-    __u32 is_signal; /* its receiver makes a message of it, or drops it */
+    __u64 queue_len; /* with it */
 };
 
-/* What is never taken, as its receiver ends or drops it, is forgotten when there is no room, or its address used. */
+/* What is never taken, as its receiver ends or drops it, is forgotten when there is no room, or its address used. Some
+ * 25 MB, all at once: it is made for who asks the view that it is named after. */
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 262144);
     __type(key, struct mailbox_place);
     __type(value, struct mailbox_entry);
-} in_mailbox SEC(".maps");
+} mailboxes_in SEC(".maps");
 
 static __always_inline __u64 mailbox_word(const struct otp_layout *layout, __u64 process, enum otp_field field)
 {
@@ -85,15 +87,14 @@ static __always_inline void mailbox_join(struct pt_regs *ctx, const struct otp_l
         return;
     entry.queue_len = mailbox_length(layout, process);
     for (__u32 i = 0; i < MAILBOX_AT_ONCE; i++) {
+        bpf_map_delete_elem(&mailboxes_in, &place); /* what stood at this address before */
         if (bpf_probe_read_user(words, sizeof words, (void *)place.element)) {
             probe_lose(LOSS_BAD_ARG);
             return;
         }
-        entry.is_signal = mailbox_is_signal(words[OTP_MESSAGE_TERM / 8]);
         entry.queue_len += mailbox_keeps(words[OTP_MESSAGE_TERM / 8]);
-        if (!mailbox_keeps(words[OTP_MESSAGE_TERM / 8]))
-            bpf_map_delete_elem(&in_mailbox, &place);
-        else if (bpf_map_update_elem(&in_mailbox, &place, &entry, BPF_ANY))
+        if (mailbox_keeps(words[OTP_MESSAGE_TERM / 8]) &&
+            bpf_map_update_elem(&mailboxes_in, &place, &entry, BPF_ANY))
             probe_lose(LOSS_MAP_FULL);
         if (place.element == last) /* whose first word is the link that `last` points to */
             return;
@@ -101,16 +102,16 @@ static __always_inline void mailbox_join(struct pt_regs *ctx, const struct otp_l
     }
 }
 
-/* Whether it looks as what a monitor's end is told by: {Atom, Reference, _, _, _}. */
+/* Whether it looks as what a monitor's end is told by, {Tag, Reference, process | port, _, _}, or cannot be read. */
 static __always_inline bool mailbox_is_down(__u64 term)
 {
-    __u64 words[3] = {0}, header = 0;
+    __u64 words[4] = {0}, header = 0;
 
     if ((term & 3) != OTP_TAG_BOXED)
         return false;
     if (bpf_probe_read_user(words, sizeof words, (void *)(term & ~7ull)))
         return true;
-    return words[0] == 5 << 6 && (words[1] & 0x3f) == OTP_TAG_ATOM && (words[2] & 3) == OTP_TAG_BOXED &&
+    return words[0] == 5 << 6 && (words[3] & 0x3f) == OTP_TAG_ATOM && (words[2] & 3) == OTP_TAG_BOXED &&
            !bpf_probe_read_user(&header, sizeof header, (void *)(words[2] & ~7ull)) &&
            (header & 0x3f) == OTP_HEADER_REF;
 }
@@ -129,16 +130,15 @@ static __always_inline bool mailbox_take(const struct otp_layout *layout, __u64 
         probe_lose(LOSS_BAD_ARG);
         return false;
     }
-    kept = bpf_map_lookup_elem(&in_mailbox, &place);
+    kept = bpf_map_lookup_elem(&mailboxes_in, &place);
     if (!kept)
         return false;
     *out = *kept;
-    bpf_map_delete_elem(&in_mailbox, &place);
-    if (out->receiver != pid)
-        return false;
-    /* A signal that was dropped leaves its entry: the block may be a 'DOWN' of the same process's own making since. */
-    return !out->is_signal || (!bpf_probe_read_user(&term, sizeof term, (void *)(place.element + OTP_MESSAGE_TERM)) &&
-                               !mailbox_is_down(term));
+    bpf_map_delete_elem(&mailboxes_in, &place);
+    /* What was dropped leaves its entry: the block may be a 'DOWN' of the same process's own making since. */
+    return out->receiver == pid &&
+           !bpf_probe_read_user(&term, sizeof term, (void *)(place.element + OTP_MESSAGE_TERM)) &&
+           !mailbox_is_down(term);
 }
 
 SEC("uprobe")
@@ -160,11 +160,12 @@ int at_message__waited(struct pt_regs *ctx)
     view_begin(&ev.head, layout->vm);
     ev.head.where = hook_where(ctx, process);
     ev.waited = VIEW_UNKNOWN;
+    ev.queue_len = 0;
     if (mailbox_take(layout, process, ev.receiver, &entry)) {
         now = bpf_ktime_get_ns();
         ev.waited = now > entry.since_ns ? now - entry.since_ns : 0;
+        ev.queue_len = entry.queue_len;
     }
-    ev.queue_len = entry.queue_len;
     tell_message__waited(&ev);
     return 0;
 }

@@ -362,6 +362,7 @@ static int read_file(struct state *st, const char *name)
 
     if (err)
         return err;
+    st->held_known = false; /* until the file says what it is of, before its pages */
     err = read_items(st, r);
     if (recording_damage(r)) {
         fail(-EIO, "'%s': %s", name, recording_damage(r));

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Where a hierarchy of groups is mounted: the folder there, and which of its groups that is. */
 struct mount {
@@ -99,6 +100,7 @@ static bool read_group(const char *folder, bool second, struct quota *out)
 {
     char text[1024];
     long long quota = 0, period = 0;
+    struct stat is;
 
     if (second) {
         if (!read_text(folder, "cpu.max", text, sizeof text) || sscanf(text, "%lld %lld", &quota, &period) != 2)
@@ -108,8 +110,9 @@ static bool read_group(const char *folder, bool second, struct quota *out)
             !read_text(folder, "cpu.cfs_period_us", text, sizeof text) || sscanf(text, "%lld", &period) != 1)
             return false;
     }
-    if (quota <= 0 || period <= 0 || !read_text(folder, "cpu.stat", text, sizeof text))
+    if (quota <= 0 || period <= 0 || !read_text(folder, "cpu.stat", text, sizeof text) || stat(folder, &is))
         return false;
+    out->group = is.st_ino;
     out->processors = (double)quota / (double)period;
     out->periods = number_of(text, "nr_periods");
     out->throttled = number_of(text, "nr_throttled");
@@ -121,16 +124,15 @@ static bool read_nearest(int pid, bool second, struct quota *out)
 {
     char group[PATH_MAX], folder[2 * PATH_MAX];
     struct mount mount;
-    const char *below = group;
     size_t root, end;
 
     if (!find_group(pid, second, group, sizeof group) || !find_mount(second, &mount))
         return false;
-    root = strcmp(mount.root, "/") ? strlen(mount.root) : 0;
-    if (root && !strncmp(group, mount.root, root)) /* a container sees a part of the hierarchy */
-        below += root;
+    root = strcmp(mount.root, "/") ? strlen(mount.root) : 0; /* a container sees a part of the hierarchy */
+    if (strncmp(group, mount.root, root) || (group[root] && group[root] != '/') || !strncmp(group, "/..", 3))
+        return false; /* and the group lies in another */
     end = strlen(mount.folder);
-    snprintf(folder, sizeof folder, "%s%s", mount.folder, below);
+    snprintf(folder, sizeof folder, "%s%s", mount.folder, group + root);
     for (size_t length = strlen(folder); length >= end; length--) {
         if (folder[length] && folder[length] != '/')
             continue;

@@ -12,6 +12,7 @@
 
 struct quota {
     double processors; /* that it may have */
+    uint64_t group;    /* which it is of; another one counts from its own beginning */
     /* so far: periods with work in them, those of them in which it was held back, and for how long in all */
     uint64_t periods, throttled, held_ns;
 };

@@ -44,7 +44,7 @@ bool recording_has_room(const struct recording_writer *w);
 int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, const char *text, size_t bytes);
 int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name);
 int recording_owners_told(struct recording_writer *w, uint32_t vm);
-/* The VM has ended: later files do not begin with its processes, and nothing is under way in it any more. told: its last
+/* The VM has ended: later files do not begin with its processes, and nothing is under way in it. told: its last
  * page says so; who was killed handed over none, and a stock Erlang hands over no pages. Fails: as recording_page. */
 int recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns, bool told);
 /* Copies a page. Fails: said; what was written until then can be read. 1: the recording is as long as it may be. */

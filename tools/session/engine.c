@@ -520,7 +520,6 @@ static bool find_kept(void *ctx, uint32_t vm, uint64_t kept, struct wire_name *o
     return session_loaded(e->session) && !bpf_map_lookup_elem(session_map(e->session, "view_names"), &key, out);
 }
 
-/* What is read is of now, but when a result was cut. */
 static void tell_peers(void *ctx, void (*see)(void *ctx, const struct result_peer *peer), void *see_ctx)
 {
     const struct engine *e = ctx;
@@ -551,6 +550,7 @@ static void tell_peers(void *ctx, void (*see)(void *ctx, const struct result_pee
     }
 }
 
+/* What is read is of now, but when a result was cut. */
 static struct result_source source_of(struct engine *e, struct session *s)
 {
     e->session = s;

@@ -451,6 +451,8 @@ static void configure(struct trap_source *s)
     attach_set_constants(object_of(s), ".rodata.events", wanted, sizeof wanted);
     bpf_object__for_each_program(program, object_of(s))
         bpf_program__set_autoload(program, is_loaded(&s->wanted, bpf_program__name(program)));
+    bpf_map__set_autocreate(bpf_object__find_map_by_name(object_of(s), "mailboxes_in"),
+                            s->wanted.events[BATCH_message__waited]);
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object_of(s), "records"), TRAP_RING_BYTES);
 }
 

@@ -18,6 +18,8 @@ enum { PORTS = 65536, MAX_PEERS = 65536, RETRANSMITS = 1 /* the timer that sends
 /* A socket that the process has open, by the number of its file. */
 struct open_socket {
     unsigned long number;
+    bool is_tcp;
+    struct net_line line; /* of one that is */
     UT_hash_handle hh;
 };
 
@@ -80,26 +82,38 @@ static void print_peer(const struct reading *r, const struct net_line *line, cha
         snprintf(out, size, "to %s:%u", address, line->remote_port);
 }
 
+/* The peer of this text; a new one, while there is room, or else the one of all others. NULL: out of memory. */
+static struct found_peer *find_peer(struct reading *r, const char *text)
+{
+    struct found_peer *peer;
+
+    HASH_FIND_STR(r->peers, text, peer);
+    if (!peer && HASH_COUNT(r->peers) >= MAX_PEERS) {
+        text = "(other)";
+        HASH_FIND_STR(r->peers, text, peer);
+    }
+    if (peer)
+        return peer;
+    peer = calloc(1, sizeof *peer);
+    if (!peer)
+        return NULL;
+    snprintf(peer->is.text, sizeof peer->is.text, "%s", text);
+    HASH_ADD_STR(r->peers, is.text, peer);
+    if (table_has(peer))
+        return peer;
+    free(peer);
+    return NULL;
+}
+
 static int count(struct reading *r, const struct net_line *line)
 {
     struct found_peer *peer;
     char text[sizeof peer->is.text];
 
     print_peer(r, line, text, sizeof text);
-    HASH_FIND_STR(r->peers, text, peer);
-    if (!peer) {
-        if (HASH_COUNT(r->peers) >= MAX_PEERS)
-            return -ENOMEM;
-        peer = calloc(1, sizeof *peer);
-        if (!peer)
-            return -ENOMEM;
-        snprintf(peer->is.text, sizeof peer->is.text, "%s", text);
-        HASH_ADD_STR(r->peers, is.text, peer);
-        if (!table_has(peer)) {
-            free(peer);
-            return -ENOMEM;
-        }
-    }
+    peer = find_peer(r, text);
+    if (!peer)
+        return -ENOMEM;
     peer->is.connections++;
     peer->is.unsent += line->unsent;
     peer->is.unread += line->unread;
@@ -107,28 +121,42 @@ static int count(struct reading *r, const struct net_line *line)
     return 0;
 }
 
-/* Ports that the process listens on, or its connections. */
-static int read_table(struct reading *r, int pid, const char *table, bool listening)
+/* Which of the process's sockets has the number, with its line, which is kept. */
+static void keep_line(struct reading *r, const struct net_line *line)
+{
+    struct open_socket *socket;
+
+    HASH_FIND(hh, r->sockets, &line->number, sizeof line->number, socket);
+    if (!socket)
+        return;
+    socket->line = *line;
+    socket->is_tcp = true;
+    if (line->state == NET_LISTEN)
+        r->listens[line->local_port] = true;
+}
+
+static void read_table(struct reading *r, int pid, const char *table)
 {
     char path[64], text[512];
-    struct open_socket *ours;
     struct net_line line;
-    int err = 0;
     FILE *file;
 
     snprintf(path, sizeof path, "/proc/%d/net/%s", pid, table);
     file = fopen(path, "re");
-    while (file && !err && fgets(text, sizeof text, file)) {
-        if (!net_line_read(text, &line) || (line.state == NET_LISTEN) != listening)
-            continue;
-        HASH_FIND(hh, r->sockets, &line.number, sizeof line.number, ours);
-        if (ours && listening)
-            r->listens[line.local_port] = true;
-        else if (ours && line.remote_port)
-            err = count(r, &line);
-    }
+    while (file && fgets(text, sizeof text, file))
+        if (net_line_read(text, &line))
+            keep_line(r, &line);
     if (file)
         fclose(file);
+}
+
+static int count_all(struct reading *r)
+{
+    int err = 0;
+
+    for (struct open_socket *socket = r->sockets; socket && !err; socket = socket->hh.next)
+        if (socket->is_tcp && socket->line.state != NET_LISTEN && socket->line.remote_port)
+            err = count(r, &socket->line);
     return err;
 }
 
@@ -175,14 +203,16 @@ static void drop(struct reading *r)
 
 int peers_read(int pid, struct peer **out, size_t *n)
 {
-    static const char *const tables[] = {"tcp", "tcp6"};
     struct reading *r = calloc(1, sizeof *r);
     int err = r ? find_sockets(r, pid) : -ENOMEM;
 
     *out = NULL;
     *n = 0;
-    for (size_t i = 0; !err && i < 4; i++)
-        err = read_table(r, pid, tables[i & 1], i < 2);
+    if (!err) {
+        read_table(r, pid, "tcp");
+        read_table(r, pid, "tcp6");
+        err = count_all(r);
+    }
     if (!err)
         err = list(r, out, n);
     if (r)

@@ -25,7 +25,7 @@ struct mailbox {
 struct entry {
     struct entry_key {
         uint64_t kind, key, mark;
-        uint64_t what; /* without a key: a hash of what it is about */
+        uint64_t what; /* without a key: a hash of what it is about; two that have the same are one, which is rare */
     } key;
     struct before_item item;
     bool seen; /* in this look */

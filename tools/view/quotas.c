@@ -65,17 +65,15 @@ void quotas_tell(struct quotas *q, void (*see)(void *ctx, uint32_t vm, const str
 {
     for (size_t i = 0; i < q->nvms; i++) {
         struct watched *w = &q->vms[i];
-        struct quota now, since;
+        struct quota now = {0}, since;
 
-        if (!quota_read((int)w->vm, &now))
-            continue;
+        quota_read((int)w->vm, &now);
         since = now;
-        if (now.periods >= w->told.periods) { /* else it has moved to another group */
-            since.periods -= w->told.periods;
-            since.throttled -= w->told.throttled;
-            since.held_ns -= w->told.held_ns;
-        }
+        since.periods -= w->told.periods;
+        since.throttled -= w->told.throttled;
+        since.held_ns -= w->told.held_ns;
+        if (now.group && now.group == w->told.group) /* else what came since is not known */
+            see(ctx, w->vm, &since);
         w->told = now;
-        see(ctx, w->vm, &since);
     }
 }

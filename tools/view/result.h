@@ -31,7 +31,6 @@ struct result_kept {
 /* Adds copies of the records in a slowest_<view>_<event> of bpf/views.h. Fails: -ENOMEM. */
 int result_keep(struct result_kept *kept, const struct view_slowest *slowest, const void *all);
 
-/* Where results come from, and go to. */
 /* The TCP connections of a VM with a peer, as the kernel knows them. */
 struct result_peer {
     uint32_t vm;
@@ -39,6 +38,7 @@ struct result_peer {
     uint64_t connections, retrying, unsent, unread; /* as struct peer of target/peers.h has it */
 };
 
+/* Where results come from, and go to. */
 struct result_source {
     void *ctx;
     /* Reads a table and empties it: rows by result_add, the rest into *out->rest. Fails: -errno. */

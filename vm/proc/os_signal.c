@@ -85,6 +85,7 @@ void os_signal_init(void)
 	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
 		log_refused("make a pipe for signals", errno);
 	fcntl(pipe_ends[1], F_SETFL, O_NONBLOCK);
+	os_signal_set(am_sigterm, OS_SIGNAL_DEFAULT); /* whoever started us may have ignored it */
 	if (sigismember(&defaults, SIGUSR2) == 1) { /* else the VM was started with it ignored */
 		os_signal_set(am_sigusr2, OS_SIGNAL_HANDLE);
 		atomic_store(&tells_waits, true);

@@ -58,7 +58,7 @@ static void tell_down(Process *p, Term name, uint32_t times)
 	Term words[3] = { HEADER(2, SUB_TUPLE), am_nodedown, name };
 
 	while (times-- > 0) {
-		struct signal *s = signal_new_message(3);
+		struct signal *s = signal_new_words(SIG_MESSAGE, 3, 0);
 
 		term_copy(s->fragment->words, words, 3);
 		s->term = term_from_boxed(s->fragment->words);
@@ -110,7 +110,7 @@ static void reply(Process *p, Term tag, Term ref, Term result, Term what, Term t
 {
 	Term message = heap_tuple(&p->heap, tag, ref, result, what);
 	size_t words = copy_size_words(message);
-	struct signal *s = signal_new_message(words + copy_size_words(token));
+	struct signal *s = signal_new_words(SIG_MESSAGE, words + copy_size_words(token), 0);
 	Term *top = s->fragment->words;
 
 	s->term = copy_term(message, &top, &s->fragment->off_heap);
