@@ -33,12 +33,14 @@ START_TEST(test_views_print_what_the_golden_files_have)
         return;
     SUPPORT_BPF();
     const struct support_run *r = support_run(
+        /* how long each took is not told: their order is by chance */
+        "slowest_sorted() { awk -v rows=\"$1\" '$0 ~ rows { print | \"sort\"; next } { close(\"sort\"); print; fflush() }'; }\n"
         "ask() { rm -f go; $EMITTER -w go \"${fires[@]}\" > counts & p=$!; runs $p emitter; $ERLSNOOP %s %s $1 -p $p > told 2> said & e=$!; attached $e\n"
         "touch go; wait $e; }; fires=(%s)\n"
         "ask; sed -E \"/ [.][.] /d; /^ +[.]{3}$/d; /^[0-9:.]+ .* -     OPEN/d; s,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; s,(^| +)[0-9.]+ (ns|us|ms|s)\\\\b,  T,g; s, +[0-9]+[.][0-9]( |$),  R\\1,g; "
-        "s, +$p( +[<a-z{(]), V\\\\1,\" told > now.txt\n"
+        "s, +$p( +[<a-z{(]), V\\\\1,\" told | slowest_sorted '^T +T ' > now.txt\n"
         "ask --json; sed -E '/\"efile_slowest\".*OPEN/d; s,\"(time|began)\":\"[^\"]*\",\"\\1\":T,g; s,(_per_s\":)[0-9.]+,\\1R,g; "
-        "s,((_|\")[a-z0-9_]+_ns\":)[0-9]+,\\1T,g; s,\"vm\":[0-9]+,\"vm\":V,; s,\"slots\":.*,\"slots\":[]},' told > now.json\n"
+        "s,((_|\")[a-z0-9_]+_ns\":)[0-9]+,\\1T,g; s,\"vm\":[0-9]+,\"vm\":V,; s,\"slots\":.*,\"slots\":[]},' told | slowest_sorted '_slowest\"' > now.json\n"
         "cd $SOURCE/tests/tools/golden; v=%s; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.txt $v.txt; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.json $v.json\n"
         "diff $v.txt $OLDPWD/now.txt && diff $v.json $OLDPWD/now.json",
         runs[_i].view, runs[_i].options, runs[_i].fires, runs[_i].view);

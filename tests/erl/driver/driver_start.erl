@@ -1,6 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% A driver that does not start: by an errno, by one that it did not set, as a bad argument, without a word.
 %% expect: [enoent,unknown,badarg,einval]
+%% expect erl 29: [enoent,errno_0,badarg,einval]
 -module(driver_start).
 -export([main/0]).
 

@@ -4,6 +4,7 @@
 %% expect: [{error,badarg,{id,erl_stdlib_errors}},{error,badarg,{id,erl_stdlib_errors}},{error,badarg,{type,erl_stdlib_errors}},{error,badarg,{id,erl_stdlib_errors}},{error,badarg,{id,erl_stdlib_errors}},{error,badarg,{id,erl_stdlib_errors}}]
 %% expect: [{error,badarg,{id,erl_stdlib_errors}},{error,badarg,{id,erl_stdlib_errors}},{error,badarg,{none,erl_stdlib_errors}},{error,badarg,{none,erl_stdlib_errors}}]
 %% expect: [{error,badarg,{table_type,erl_stdlib_errors}},{error,badarg,{none,erl_stdlib_errors}},false,{error,badarg,{none,erl_stdlib_errors}},{error,badarg,{table_type,erl_stdlib_errors}}]
+%% expect erl 29: [{error,badarg,{table_type,erl_stdlib_errors}},{error,badarg,{none,erl_stdlib_errors}},false,{error,badarg,{default,erl_stdlib_errors}},{error,badarg,{table_type,erl_stdlib_errors}}]
 %% expect: [arguments_named]
 %% expect: [{error,badarg,{badtype,erl_erts_errors}},{error,badarg,{none,erl_erts_errors}},{error,notalive,{none,erl_erts_errors}},{error,badarg,{badopt,erl_erts_errors}},{error,badarg,{none,erl_erts_errors}}]
 %% expect: [noconnect,ok]

@@ -27,6 +27,7 @@ fun_bytes(Index, Old, Uniq) ->
 
 %% expect: #Fun<absent.1.2> [{index,1},{uniq,2},{new_index,0}]
 %% expect: #Fun<absent.1.-5> [{index,1},{uniq,-5},{new_index,0}]
+%% expect erl 29: #Fun<absent.1.2> [{index,1},{uniq,2},{new_index,0}]
 %% expect: #Fun<absent.-1.1000000> [{index,-1},{uniq,1000000},{new_index,0}]
 %% expect: #Fun<absent.-2.-1> [{index,-2},{uniq,-1},{new_index,0}]
 %% expect: #Fun<absent.2147483647.-2147483648> [{index,2147483647},{uniq,-2147483648},{new_index,0}]

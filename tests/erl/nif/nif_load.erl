@@ -4,8 +4,10 @@
 %% expect: {nif_load_newer,{error,{bad_lib,"That 'nif_load_one' NIF library needs erts-99.0 or newer. Either try to recompile the NIF lib or use a newer erts runtime."}}}
 %% expect: {nif_load_old,{error,{bad_lib,"That old NIF library (2.5) is not compatible with this erts runtime (2.16). Try recompile the NIF lib."}}}
 %% expect 27: {nif_load_old,{error,{bad_lib,"That old NIF library (2.5) is not compatible with this erts runtime (2.17). Try recompile the NIF lib."}}}
+%% expect 29: {nif_load_old,{error,{bad_lib,"That old NIF library (2.5) is not compatible with this erts runtime (2.18). Try recompile the NIF lib."}}}
 %% expect: {nif_load_ancient,{error,{bad_lib,"That old NIF library (1.16) is not compatible with this erts runtime (2.16). Try recompile the NIF lib."}}}
 %% expect 27: {nif_load_ancient,{error,{bad_lib,"That old NIF library (1.16) is not compatible with this erts runtime (2.17). Try recompile the NIF lib."}}}
+%% expect 29: {nif_load_ancient,{error,{bad_lib,"That old NIF library (1.16) is not compatible with this erts runtime (2.18). Try recompile the NIF lib."}}}
 %% expect: {nif_load_variant,{error,{bad_lib,"Library (beam.other) not compiled for this vm variant (beam.vanilla)."}}}
 %% expect: {nif_load_null,{error,{bad_lib,"Library init-call unsuccessful"}}}
 %% expect: {nif_load_no_init,{error,{bad_lib,no_init}}}

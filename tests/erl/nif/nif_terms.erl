@@ -54,6 +54,7 @@
 %% expect: {in_processes,[1500,1500,1500]}
 %% expect: [{nif_major,2},{nif_minor,16},{threads,1},{dirty,1}]
 %% expect 27: [{nif_major,2},{nif_minor,17},{threads,1},{dirty,1}]
+%% expect 29: [{nif_major,2},{nif_minor,18},{threads,1},{dirty,1}]
 %% expect: {printed,{70,[123,97,44,34,98,34,44,60,60,49,62,62,44,91,49,46,53,48,48,48,48,48,101,43,48,48,124,99,93,125,124,32,32,32,52,50,124,97,98,32,32,124,122,124,49,50,51,52,53,54,55,56,57,48,49,124,37,124,50,46,53,48,124,32,32,32,55,124,102,102],1,[108,111,110,103,101,114,32]}}
 %% expect: {nifs,24,true,true,false}
 -module(nif_terms).
@@ -92,7 +93,7 @@ printed(_) -> erlang:nif_error(not_loaded).
 main() ->
     io:setopts([{encoding, unicode}]),
     Large = maps:from_list([{K, K * K} || K <- lists:seq(1, 100)]),
-    Port = hd(erlang:ports()),
+    Port = open_port({spawn, "cat"}, []),
     Terms = [a, <<"b">>, <<1:3>>, make_ref(), fun main/0, fun() -> Port end, self(), Port, [], [a | b], {}, {a, b}, 1, -1, 1 bsl 70, 1.5, #{}, #{a => b}, Large],
     show({kinds, [kinds(T) || T <- Terms]}),
     [show({numbers, numbers(N)}) || N <- [0, -1, 2147483647, 2147483648, -2147483648, -2147483649, 4294967295, 4294967296, 1 bsl 59, -(1 bsl 59) - 1,

@@ -23,10 +23,13 @@ set(Signal, How) ->
     try os:set_signal(Signal, How) catch error:Error -> Error end.
 
 %% The shell that sends it ends, too; before the next one, as a kernel keeps one of several that are still to be handled.
-kill(Name) ->
+%% Where another child's end was still to be handled the kernel drops ours, which is sent again then.
+kill(Name) -> kill(Name, 3).
+kill(_, 0) -> none;
+kill(Name, Tries) ->
     P = open_port({spawn, "sh -c 'kill -" ++ Name ++ " " ++ os:getpid() ++ "'"}, [exit_status]),
     receive {P, {exit_status, 0}} -> ok end,
-    receive {signal, Signal} -> Signal after 5000 -> none end.
+    receive {signal, Signal} -> Signal after 2000 -> kill(Name, Tries - 1) end.
 
 exit_code() ->
     P = open_port({spawn, "sh -c 'exit 3'"}, [exit_status]),

@@ -80,6 +80,7 @@ control() ->
     show(lists:sort([case M of
                          #{type := timestamp, value := #{sec := Sec, usec := U}} -> {timestamp, is_integer(Sec), is_integer(U)};
                          #{type := origdstaddr, value := V} -> {origdstaddr, V =:= At};
+                         #{type := tos, value := #{tos := #{tos := V}}} -> {tos, V}; %% from OTP 29 on
                          #{type := T, value := V} -> {T, V};
                          #{type := T} -> {T, maps:is_key(data, M)}
                      end || M <- C])),

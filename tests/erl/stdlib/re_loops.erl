@@ -49,6 +49,7 @@ with_lines(Options) ->
         {error, Why} -> Why
     end.
 %% expect: (?R) [{loop,3},{loop,3},{loop,3}]
+%% expect erl 29: (?R) [ok,ok,ok]
 %% expect: a(?R)? [ok,ok,ok]
 %% expect: (?R)?a [{loop,3},{loop,3},{loop,3}]
 %% expect: a|(?R) [{loop,5},{loop,5},{loop,5}]

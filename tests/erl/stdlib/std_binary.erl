@@ -39,6 +39,7 @@ id(X) -> X.
 %% expect: [[],92931372,[no,no,no,no]]
 %% expect: [9999,90000,10]
 %% expect erl 27: [9999,90000,80]
+%% expect erl 29: [9999,90000,10]
 %% expect: {error,badarg}
 %% expect: {error,badarg}
 %% expect: {error,badarg}

@@ -15,6 +15,7 @@ d(T) -> erlang:display(T).
 
 %% expect: [true,2,none,[2,3],{c,x,y}]
 %% expect: [true,false,true,[a,b,c,d],[a,{c,x,y},{d,false}]]
+%% expect erl 29: [true,false,true,[c,a,b,d],[a,{c,x,y},{d,false}]]
 %% expect: [[{a,true},{b,2},{c,x,y},{b,3},{d,false}],[a,{b,1}],[1,2,3]]
 %% expect: [[{y,1}],[p,q,b],{[[a],[{b,2},{b,3}]],[{c,x,y},{d,false}]}]
 %% expect: #{a=>true,b=>1}

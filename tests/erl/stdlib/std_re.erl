@@ -2,6 +2,7 @@
 %% Compiled patterns are terms like others: they can be compared, written down and read again.
 %% expect: {match,["123-abc","123","abc"]}
 %% expect: true
+%% expect erl 29: false
 %% expect: {match,[{3,7},{3,3},{7,3}]}
 %% expect: {match,[{3,7},{3,3},{7,3}]}
 %% expect: {namelist,[<<"n">>]}

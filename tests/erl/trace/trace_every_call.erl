@@ -264,6 +264,7 @@ toggle(N) ->
 flush() -> receive _ -> flush() after 0 -> ok end.
 
 %% expect: local: 245 runs, wrong: []
+%% expect erl 29: local: 245 runs, wrong: [{erlang,hibernate,3,remote,{[call],false,false},{[],false,false}},{erlang,hibernate,3,remote_last,{[call],false,false},{[],false,false}}]
 %% expect: global: 245 runs, wrong: []
 %% expect: count: 245 runs, wrong: []
 %% expect: time: 245 runs, wrong: []

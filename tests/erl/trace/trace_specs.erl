@@ -356,6 +356,7 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   {{nomodule,'_','_'},true,[local],0}
 %% expect:   {{trace_specs,f,300},true,[local],0}
 %% expect:   {{trace_specs,f,1},nonsense,{nonsense,false}}
+%% expect erl 29:   {{trace_specs,f,1},nonsense,badarg}
 %% expect:   {{trace_specs,f},all,badarg}
 %% expect:   {{trace_specs,f,'_'},all,badarg}
 %% expect:   {on_load,nonsense,{nonsense,false}}
