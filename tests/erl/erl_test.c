@@ -5,6 +5,7 @@
  *   %% expect erl 27: LINE   what the stock erl alone prints in its place there
  *   %% until: 26             the program is about libraries up to that of OTP 26
  *   %% erl crashes: 27       the stock erl of OTP 27 and later ones dies of it
+ *   %% erl differs: 29       most lines of the stock erl of OTP 29 and later ones are others; above it stands why
  *   %% own lines             numbers that only erlvm prints: the stock erl is left out
  * Since OTP 26 a map's keys have no order that is documented: with such a library `#{...}` is compared as if they were
  * printed in theirs. Every program is compiled by the stock erlc and run on the stock erl and on erlvm; each run is one
@@ -196,6 +197,11 @@ static int last_release(const char *path)
 static int crashing_release(const char *path)
 {
 	return read_release_mark(path, "%% erl crashes: ");
+}
+
+static int differing_release(const char *path)
+{
+	return read_release_mark(path, "%% erl differs: ");
 }
 
 /* Are some of its lines numbers that erl has others of, by a line `%% own lines`? */
@@ -554,6 +560,8 @@ START_TEST(test_program_on_stock_erl)
 		printf("SKIP %s on erl: some of its lines are erlvm's own\n", path);
 	else if (crashing_release(path) <= programs.stock_release)
 		printf("SKIP %s on erl: OTP %d dies of it\n", path, programs.stock_release);
+	else if (differing_release(path) <= programs.stock_release)
+		printf("SKIP %s on erl: OTP %d prints other lines\n", path, programs.stock_release);
 	else if (committed_release(path) == 0 && erlvm_refusal()[0] != 0)
 		printf("SKIP %s on erl: its lines are those of the release whose library erlvm runs, erl is OTP %d\n", path, programs.stock_release);
 	else if (committed_release(path) > programs.stock_release)

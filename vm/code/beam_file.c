@@ -4,6 +4,7 @@
 #include "code/beam_file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -567,19 +568,20 @@ static const uint8_t *copy_bytes(struct beam_parse *p, const struct reader *r, s
 	return copy;
 }
 
-/* ---- types: what compilers know of registers. They are not used, but those of the release's version must be sound. */
+/* ---- types: what compilers know of registers. They are not used, but those of versions that the release reads must be
+ * sound. */
 
 struct type_format {
-	int since;           /* release */
+	int since, before;   /* releases that read it */
 	uint32_t version;
 	unsigned any;        /* every bit of a union; those above say what follows: a lower, an upper bound, a unit */
 	bool has_bounds;     /* both, always */
 };
 
 static const struct type_format type_formats[] = {
-	{ 29, 4, 0x1fff, false },
-	{ 27, 3, 0x0fff, false },
-	{ 0, 1, 0x1fff, true },
+	{ 29, INT_MAX, 4, 0x1fff, false },
+	{ 27, INT_MAX, 3, 0x0fff, false },
+	{ 0, 27, 1, 0x1fff, true },
 };
 
 /* NUMBERS: floats, integers, which may have bounds. */
@@ -606,26 +608,29 @@ static bool read_type(struct reader *r, const struct type_format *t, bool first)
 	       !(has_bounds && !(types & TYPE_NUMBERS)) && !(has_unit && !(types & TYPE_BITSTRING));
 }
 
-static const struct type_format *format_of_release(void)
+/* NULL: the release reads no such version. */
+static const struct type_format *find_format(uint32_t version)
 {
-	const struct type_format *t = type_formats;
+	for (size_t i = 0; i < sizeof(type_formats) / sizeof(type_formats[0]); i++) {
+		const struct type_format *t = &type_formats[i];
 
-	while (!release_is_from(t->since))
-		t++;
-	return t;
+		if (t->version == version && release_is_from(t->since) && !release_is_from(t->before))
+			return t;
+	}
+	return NULL;
 }
 
 /* Of another version nothing is read. */
 static bool parse_types(struct beam_parse *p, const struct reader *chunk)
 {
 	struct reader r = *chunk;
-	const struct type_format *t = format_of_release();
-	uint32_t version, count;
+	const struct type_format *t;
+	uint32_t count;
 
 	if (reader_left(&r) == 0)
 		return true;
-	version = reader_u32(&r);
-	if (!r.bad && version != t->version)
+	t = find_format(reader_u32(&r));
+	if (!r.bad && t == NULL)
 		return true;
 	count = reader_u32(&r);
 	if (r.bad || count == 0)

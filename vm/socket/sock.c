@@ -72,7 +72,7 @@ Term sock_bad_integer(struct nif_env *env, Term t)
 	if (!term_is_integer(t))
 		return enif_make_badarg(env);
 	why = heap_tuple(env->heap, am_integer_range, t);
-	return release_says_error() ? sock_error_invalid(env, why) : sock_invalid(env, why);
+	return release_says_error() && !release_says_invalid() ? sock_error_invalid(env, why) : sock_invalid(env, why);
 }
 
 Term sock_map_get(Term map, Term key)

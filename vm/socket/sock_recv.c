@@ -185,7 +185,7 @@ static Term read_part(struct nif_env *env, struct sock *s, struct incoming *in, 
 {
 	Term answer;
 
-	if (release_keeps_part()) {
+	if (release_keeps_part() && !release_gives_part()) {
 		keep_bytes(s, in->bytes, n);
 		drop_buffer(in);
 		return wait_read(env, s, ref, &answer) ? (Term)am_select : answer;

@@ -9,17 +9,21 @@ main() ->
     io:format("no label ~w~n", [load(code(no_label))]),
     {ok, Sound} = chunks(code(sound)),
     [io:format("types ~w ~w ~w~n", [Version, Name, load(with_types(Sound, <<Version:32, Types/binary>>))]) ||
-        Version <- [1, 3, 77], {Name, Types} <- types(Version)].
+        Version <- [1, 3, 4, 77], {Name, Types} <- types(Version)].
 
-%% A release reads those of its own version only: 25 has 1, 27 has 3.
+%% A release reads those of its own version: 25 has 1, 27 has 3, 29 has 4, and reads 3.
 types(1) ->
     Any = <<16#1fff:16, 0:64, -1:64>>,
     [{first, <<1:32, 1:16, 0:64, -1:64>>}, {bounds, <<1:32, 16#1fff:16, 0:128>>} | types_with(Any)];
-types(3) ->
-    Any = <<16#0fff:16>>,
-    [{first, <<1:32, 1:16>>}, {bounds, <<1:32, 16#3fff:16, 0:128>>}, {no_bounds, <<1:32, 16#3fff:16>>}, {bounded_atom, <<2:32, Any/binary, 16#1001:16, 0:64>>} |
-     types_with(Any)];
+types(3) -> types_to(16#1000);
+types(4) -> types_to(16#2000);
 types(_) -> [{unknown, <<1:32>>}].
+
+%% Lower: the bit that says that a lower bound follows; the next says it of an upper one, those below are types.
+types_to(Lower) ->
+    Any = <<(Lower - 1):16>>,
+    [{first, <<1:32, 1:16>>}, {bounds, <<1:32, (4 * Lower - 1):16, 0:128>>}, {no_bounds, <<1:32, (4 * Lower - 1):16>>},
+     {bounded_atom, <<2:32, Any/binary, (Lower + 1):16, 0:64>>} | types_with(Any)].
 
 types_with(Any) ->
     [{sound, <<1:32, Any/binary>>}, {none, <<0:32>>}, {cut, <<2:32, Any/binary>>}, {empty, <<2:32, Any/binary, 0:144>>}, {short, <<>>}].
@@ -95,4 +99,21 @@ call() -> {call, 1, {f, 2}}.
 %% expect 27: types 3 empty refused
 %% expect: types 3 short loads
 %% expect 27: types 3 short refused
+%% expect: types 4 first loads
+%% expect 29: types 4 first refused
+%% expect: types 4 bounds loads
+%% expect 29: types 4 bounds refused
+%% expect: types 4 no_bounds loads
+%% expect 29: types 4 no_bounds refused
+%% expect: types 4 bounded_atom loads
+%% expect 29: types 4 bounded_atom refused
+%% expect: types 4 sound loads
+%% expect: types 4 none loads
+%% expect 29: types 4 none refused
+%% expect: types 4 cut loads
+%% expect 29: types 4 cut refused
+%% expect: types 4 empty loads
+%% expect 29: types 4 empty refused
+%% expect: types 4 short loads
+%% expect 29: types 4 short refused
 %% expect: types 77 unknown loads

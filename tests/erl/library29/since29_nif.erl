@@ -15,7 +15,8 @@ main() ->
     p([places(), place(ok) =:= hd(Places), length(lists:usort([place(list_to_atom("new" ++ integer_to_list(N))) || N <- lists:seq(1, 2000)])) > 1000]),
     p([place(X) || X <- [1, "ok", {}]]).
 
-%% expect: [0,0,0,0,16,32,48,16,24,48,0,168]
+%% expect: [0,0,0,8,16,32,48,16,24,40,0,168]
+%% expect erl 29: [0,0,0,0,16,32,48,16,24,48,0,168]
 %% expect: []
 %% expect: [true,true,true]
 %% expect: [2038,true,true]

@@ -6,6 +6,7 @@
 %% expect: [true,true,[associnfo,autoclose,disable_fragments,events,initmsg,maxseg,nodelay,rtoinfo],31]
 %% expect erl 29: [true,true,[adaptation_layer,associnfo,autoclose,default_send_param,disable_fragments,events,get_assoc_stats,get_peer_addr_info,i_want_mapped_v4_addr,initmsg,maxseg,nodelay,primary_addr,rtoinfo,set_peer_primary_addr,status],32]
 %% expect: [{error,enoprotoopt},invalid,invalid,invalid,invalid]
+%% expect erl 29: [{error,enoprotoopt},invalid,invalid,{error,enoprotoopt},invalid]
 -module(no_sctp).
 -export([main/0]).
 

@@ -11,12 +11,14 @@
 %% expect: the_same
 %% expect: [{error,{timeout,<<"bc">>}},{error,timeout},{error,timeout}]
 %% expect 27: [{error,timeout},{ok,<<"bc">>},{error,timeout}]
+%% expect 29: [{error,{timeout,<<"bc">>}},{error,timeout},{error,timeout}]
 %% expect: [{ok,<<"123456789">>},{error,closed},{ok,{3,4}}]
 %% expect: [{ok,8192},{error,{invalid,{socket_option,{otp,rcvbuf},0}}},{error,{invalid,{socket_option,{otp,rcvbuf},{0,9}}}}]
 %% expect: [true,true,ok,ok]
 %% expect: [true,<<"0123456789abcdef">>]
 %% expect: [{invalid,{integer_range,1099511627776}},{error,einval},{error,enotconn},{error,epipe},{error,enotconn}]
 %% expect 27: [{error,{invalid,{integer_range,1099511627776}}},{error,einval},{error,enotconn},{error,epipe},{error,enotconn}]
+%% expect 29: [{invalid,{integer_range,1099511627776}},{error,einval},{error,enotconn},{error,epipe},{error,enotconn}]
 %% expect: {error,{invalid,{domain,nowhere}}}
 %% expect: {error,{invalid,{type,sideways}}}
 %% expect: {error,{invalid,{protocol,sideways}}}
