@@ -106,7 +106,7 @@ visit(friend, Node) ->
     nodes(connected) =:= [Node] orelse halt(1),
     Large = binary:copy(<<"0123456789">>, 300000),
     Sum = erpc:call(Node, erlang, md5, [Large]),
-    io:format("~p~n", [Sum =:= erlang:md5(Large)]),
+    io:format("~p ~p~n", [Sum =:= erlang:md5(Large), net_kernel:dflag_unicode_io(erpc:call(Node, erlang, whereis, [init]))]),
     {Pid, Ref} = spawn_monitor(Node, erlang, exit, [{left, Large}]),
     receive {'DOWN', Ref, process, Pid, {left, Large}} -> io:format("left~n") end,
     halt(0).
@@ -122,19 +122,19 @@ end_with_input() ->
           end).
 
 %% expect: friend: pong ['a@127.0.0.1']
-%% expect: true
+%% expect: true true
 %% expect: left
 %% expect: ended 0
 %% expect: stranger: pang []
 %% expect: ended 0
 %% expect: friend: pong ['a@127.0.0.1']
-%% expect: true
+%% expect: true true
 %% expect: left
 %% expect: ended 0
 %% expect: stranger: pang []
 %% expect: ended 0
 %% expect: friend: pong ['a@127.0.0.1']
-%% expect: true
+%% expect: true true
 %% expect: left
 %% expect: ended 0
 %% expect: stranger: pang []

@@ -11,7 +11,10 @@
 #include "data/binary.h"
 #include "data/print.h"
 #include "data/utf8.h"
+#include "dist/channel.h"
+#include "dist/control.h"
 #include "io/posix.h"
+#include "term/node.h"
 
 /* Lines end as terminals in raw mode want them, as with OTP. What is left in b ends with a line feed alone. */
 static void display_term(struct print_buffer *b, Term t)
@@ -151,10 +154,26 @@ Term bif_io_printable_range_0(Process *p, Term *args)
 	return info_settings.printable_range;
 }
 
-/* Does the process's node take Unicode in io requests? This one does; of others nothing is known. */
+static bool node_takes_unicode(Term node)
+{
+	struct channel *c = channel_find(node);
+	bool takes;
+
+	if (c == NULL)
+		return false;
+	lock_acquire(&c->lock);
+	takes = c->state == CHANNEL_UP && c->flags & DIST_UNICODE_IO;
+	lock_release(&c->lock);
+	channel_unref(c);
+	return takes;
+}
+
+/* Does the process's node take Unicode in io requests? This one does; others say so when they connect. */
 Term bif_net_kernel_dflag_unicode_io_1(Process *p, Term *args)
 {
-	return term_is_pid(args[0]) ? term_from_bool(term_is_local_pid(args[0])) : exc_badarg(p);
+	if (!term_is_pid(args[0]))
+		return exc_badarg(p);
+	return term_from_bool(term_is_local_pid(args[0]) || node_takes_unicode(node_of(args[0]).name));
 }
 
 Term bif_error_logger_warning_map_0(Process *p, Term *args)
