@@ -12,10 +12,10 @@
 
 /* Which function tells of one, by the number of its hook. */
 enum hook_mailbox {
-    /* erts_proc_sig_queue_try_enqueue_to_buffer(from, receiver, locks, first, last, ...), which tries a shorter way for
-     * all but messages of nodes that do not tell who sends */
+    /* erts_proc_sig_queue_try_enqueue_to_buffer(from, receiver, locks, first, last, ...): asked for all that joins a
+     * queue, but for messages of nodes that do not tell who sends. `last` points to the link of the last element. */
     MAILBOX_JOINED,
-    MAILBOX_TAKEN,  /* beam_jit_remove_message(process, ...) */
+    MAILBOX_TAKEN, /* beam_jit_remove_message(process, ...) */
 };
 
 enum { MAILBOX_AT_ONCE = 32 /* elements that join together; more are not known */ };
@@ -96,7 +96,7 @@ static __always_inline void mailbox_join(struct pt_regs *ctx, const struct otp_l
         if (mailbox_keeps(words[OTP_MESSAGE_TERM / 8]) &&
             bpf_map_update_elem(&mailboxes_in, &place, &entry, BPF_ANY))
             probe_lose(LOSS_MAP_FULL);
-        if (place.element == last) /* whose first word is the link that `last` points to */
+        if (place.element == last) /* its link is its first word */
             return;
         place.element = words[0];
     }

@@ -195,30 +195,42 @@ static bool is_without_driver(void)
 	return !release_drives_terminal();
 }
 
+static Term no_arguments(struct heap *h)
+{
+	(void)h;
+	return NIL;
+}
+
+static Term name_of_signals(struct heap *h)
+{
+	return heap_cons(h, heap_tuple(h, am_local, am_erl_signal_server), NIL);
+}
+
+static Term empty_list(struct heap *h)
+{
+	return heap_cons(h, NIL, NIL);
+}
+
+static Term driver_options(struct heap *h)
+{
+	Term pairs[] = { am_initial_shell, am_noshell, am_input, am_cooked };
+
+	return heap_cons(h, map_from_pairs(h, pairs, release_names_input() ? 2 : 1), NIL);
+}
+
 /* Who serves standard input and output is started one by one, too: user, or since OTP 26 standard_error and then the
  * terminal's driver, which makes user. Since OTP 28 the driver asks OTP's process of signals for those of the terminal.
  */
 static const struct server {
 	bool (*is_needed)(void);
 	Term module, function;
+	Term (*arguments)(struct heap *h); /* a list of them */
 } servers[] = {
-	{ is_without_driver, am_user, am_start },
-	{ release_handles_more_signals, am_gen_event, am_start },
-	{ release_drives_terminal, am_standard_error, am_init },
-	{ release_drives_terminal, am_user_drv, am_start },
+	{ is_without_driver, am_user, am_start, no_arguments },
+	{ release_handles_more_signals, am_gen_event, am_start, name_of_signals },
+	{ release_drives_terminal, am_standard_error, am_init, empty_list },
+	{ release_drives_terminal, am_user_drv, am_start, driver_options },
 };
-
-static Term server_args(struct heap *h, Term module)
-{
-	if (module == am_user)
-		return NIL;
-	if (module == am_gen_event)
-		return heap_cons(h, heap_tuple(h, am_local, am_erl_signal_server), NIL);
-	if (module == am_standard_error)
-		return heap_cons(h, NIL, NIL);
-	return heap_cons(h, map_from_pairs(h, (Term[]){ am_initial_shell, am_noshell, am_input, am_cooked },
-					   release_names_input() ? 2 : 1), NIL);
-}
 
 /* Returns false when all have been started. */
 static bool start_server(void)
@@ -233,7 +245,7 @@ static bool start_server(void)
 	} while (!server->is_needed());
 	boot.running = STARTING;
 	heap_init(&h, HEAP_MIN_WORDS);
-	boot.running = spawn_call(server->module, server->function, server_args(&h, server->module));
+	boot.running = spawn_call(server->module, server->function, server->arguments(&h));
 	heap_free(&h);
 	return true;
 }

@@ -169,9 +169,6 @@ static void on_missed(void *ctx, struct session *s)
     open_forget(&e->shares, 0);
 }
 
-#define UNSERVED                                                                                                       \
-    "'%s' (process %d) cannot tell %s: no function of it stands for these events; erlvm can, the manual says who else"
-
 /*
  * What is asked beside what it can tell: its figures would be zeros that say nothing. Where there is one VM and it can
  * tell nothing of all that is asked, that is an error.
@@ -193,9 +190,9 @@ static int tell_unserved(struct engine *e, const struct target *t, const struct 
         e->on[v] = !e->one_vm;
     }
     if (!serves && e->one_vm)
-        return fail(-ENOTSUP, UNSERVED, t->name, t->pid, unserved);
+        return fail(-ENOTSUP, VERDICT_UNSERVED, t->name, t->pid, unserved);
     if (*unserved && strcmp(unserved, e->unserved)) /* once, where VMs come and go */
-        note(UNSERVED, t->name, t->pid, unserved);
+        note(VERDICT_UNSERVED, t->name, t->pid, unserved);
     strcpy(e->unserved, unserved);
     return 0;
 }
@@ -664,15 +661,13 @@ static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
         let_read(e, &source, true);
     drop_states(e, s, vms);
     forget_counted(e, vms);
-    for (size_t i = 0; i < vms->n; i++)
-        untold_end_vm(&e->untold, vms->vms[i]);
-    for (size_t i = 0; i < vms->n; i++)
-        before_drop(e->before, vms->vms[i]);
-    for (size_t i = 0; i < vms->n; i++)
-        quotas_drop(e->quotas, vms->vms[i]);
     drop_found(e, vms);
-    for (size_t i = 0; i < vms->n; i++)
+    for (size_t i = 0; i < vms->n; i++) {
+        untold_end_vm(&e->untold, vms->vms[i]);
+        before_drop(e->before, vms->vms[i]);
+        quotas_drop(e->quotas, vms->vms[i]);
         open_forget(&e->shares, vms->vms[i]);
+    }
 }
 
 static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)

@@ -551,9 +551,7 @@ static void tell_unserved(const struct trap_source *s, const struct target *t, c
             snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "",
                      views[v].name);
     if (*unserved)
-        note("'%s' (process %d) cannot tell %s: no function of it stands for these events; "
-             "erlvm can, the manual says who else",
-             t->name, t->pid, unserved);
+        note(VERDICT_UNSERVED, t->name, t->pid, unserved);
 }
 
 void trap_source_hooked(struct trap_source *s, const struct target *t, const struct plan *plan, uint32_t slot)

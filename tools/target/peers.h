@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 struct peer {
-    char text[96]; /* "to 10.0.0.7:5432"; of those that came in, "from 10.0.0.9, at port 8080" */
+    /* "to 10.0.0.7:5432"; of those that came in, "from 10.0.0.9, at port 8080"; "(other)": all beyond 65,536 */
+    char text[96];
     uint64_t connections, retrying; /* retrying: of them, those whose peer does not acknowledge what is sent again */
     uint64_t unsent, unread; /* bytes: not acknowledged by the peer, or not sent yet; received, and not read yet */
 };
