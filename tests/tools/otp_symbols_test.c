@@ -132,6 +132,52 @@ START_TEST(test_otp_symbols_do_not_guess_between_two)
 }
 END_TEST
 
+/* Functions whose calls all, partly, or by themselves alone go to what a compiler made of them; one that is called through a table. */
+static const struct {
+    const char *name;
+    bool whole, bare; /* what is told with symbols, and without */
+} bypassed[] = {{"plain", false, false},      {"all_cloned", true, true}, {"some_cloned", true, false},
+                {"splits_itself", false, false}, {"in_table", false, false}, {"nobody_calls", true, true}};
+
+static bool is_bypassed(const char *file, const char *name)
+{
+    struct otp_symbols *symbols;
+    struct otp_place place;
+    char path[128];
+    bool bypassed;
+
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    ck_assert_int_eq(otp_symbols_new(path, NULL, &symbols), 0);
+    ck_assert_int_eq(otp_symbols_find(symbols, name, &place), 0);
+    bypassed = otp_symbols_is_bypassed(symbols, name, &place);
+    otp_symbols_free(symbols);
+    return bypassed;
+}
+
+START_TEST(test_otp_symbols_tell_of_clones)
+{
+    static const char *const kinds[] = {"-fPIE -pie", "-fno-pie -no-pie"};
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        shell("cat > cloned.c <<'C'\n"
+              "#define F(name) __attribute__((noinline, noipa)) int name(int a)\n"
+              "static F(all) __asm__(\"all_cloned.constprop.0\");\nstatic F(all) { return a + 1; }\n"
+              "static F(some) __asm__(\"some_cloned.isra.0\");\nstatic F(some) { return a + 2; }\n"
+              "static F(rest) __asm__(\"splits_itself.part.0\");\nstatic F(rest) { return a + 3; }\n"
+              "F(plain) { return a + 4; }\nF(all_cloned) { return a + 5; }\nF(some_cloned) { return a + 6; }\n"
+              "F(splits_itself) { return a > 9 ? rest(a) * 2 : 7; }\nF(in_table) { return a + 8; }\nF(nobody_calls) { return a + 9; }\n"
+              "int (*table[])(int) = {in_table};\n"
+              "int main(int argc, char **argv) { (void)argv; return plain(argc) + all(argc) + some(argc) + some_cloned(argc) +"
+              " splits_itself(argc) + table[argc - 1](argc); }\nC\n"
+              "gcc -O1 %s -rdynamic -o cloned cloned.c && strip -o cloned_bare cloned", kinds[k]);
+        for (size_t i = 0; i < sizeof bypassed / sizeof *bypassed; i++) {
+            ck_assert_msg(is_bypassed("cloned", bypassed[i].name) == bypassed[i].whole, "%s: %s", kinds[k], bypassed[i].name);
+            ck_assert_msg(is_bypassed("cloned_bare", bypassed[i].name) == bypassed[i].bare, "%s, bare: %s", kinds[k], bypassed[i].name);
+        }
+    }
+}
+END_TEST
+
 START_TEST(test_otp_symbols_of_a_debug_file_by_build_id)
 {
     place_debug_file("whole.debug");
@@ -347,6 +393,7 @@ Suite *otp_symbols_suite(void)
     tcase_add_test(files, test_otp_symbols_of_a_whole_file);
     tcase_add_test(files, test_otp_symbols_of_a_stripped_file);
     tcase_add_test(files, test_otp_symbols_do_not_guess_between_two);
+    tcase_add_test(files, test_otp_symbols_tell_of_clones);
     tcase_add_test(files, test_otp_symbols_of_a_debug_file_by_build_id);
     tcase_add_test(files, test_otp_symbols_refuse_the_debug_file_of_another_build);
     tcase_add_test(files, test_otp_symbols_refuse_a_debug_file_of_other_addresses);

@@ -282,6 +282,58 @@ bool otp_symbols_contradict(struct otp_symbols *symbols, const char *name, const
     return place->found != OTP_FOUND_RECOVERED && !recover(symbols, name, &other) && other.address != place->address;
 }
 
+/* The first symbol whose name is not less. */
+static const struct otp_symbol *lower_bound(const struct otp_image *in, const char *name)
+{
+    size_t from = 0, to = in->nsymbols;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (strcmp(in->symbols[middle].name, name) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return in->symbols + from;
+}
+
+/* Source: clone_function_name of gcc. */
+static bool is_clone(const char *suffix)
+{
+    static const char *const kinds[] = {"constprop.", "isra.", "part."};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strncmp(suffix, kinds[i], strlen(kinds[i])))
+            return true;
+    return false;
+}
+
+/* A clone that is called, and not only by the function itself. */
+static bool has_clone(struct otp_image *image, const struct otp_image *in, const char *name,
+                      const struct otp_place *place)
+{
+    const struct otp_symbol *end = in->symbols + in->nsymbols;
+    char prefix[256];
+    size_t length = (size_t)snprintf(prefix, sizeof prefix, "%s.", name);
+
+    if (length >= sizeof prefix)
+        return false;
+    for (const struct otp_symbol *at = lower_bound(in, prefix); at < end && !strncmp(at->name, prefix, length); at++)
+        if (at->code && is_clone(at->name + length) &&
+            otp_image_is_referred_to(image, at->address, place->address, place->size))
+            return true;
+    return false;
+}
+
+bool otp_symbols_is_bypassed(struct otp_symbols *symbols, const char *name, const struct otp_place *place)
+{
+    struct otp_image *image = symbols->image;
+
+    return !otp_image_is_referred_to(image, place->address, 0, 0) || has_clone(image, image, name, place) ||
+           (symbols->debug && has_clone(image, symbols->debug, name, place));
+}
+
 struct otp_image *otp_symbols_image(const struct otp_symbols *symbols)
 {
     return symbols->image;

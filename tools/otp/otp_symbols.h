@@ -39,6 +39,11 @@ void otp_symbols_free(struct otp_symbols *symbols);
 int otp_symbols_find(struct otp_symbols *symbols, const char *name, struct otp_place *out);
 /* Whether the code itself tells another place of a function than the symbols do. */
 bool otp_symbols_contradict(struct otp_symbols *symbols, const char *name, const struct otp_place *place);
+/*
+ * Whether calls go to other functions that the compiler made of this one (f.constprop.0, f.isra.0, f.part.0; optimising
+ * when linking makes many): symbols name such a one, or nothing refers to the function.
+ */
+bool otp_symbols_is_bypassed(struct otp_symbols *symbols, const char *name, const struct otp_place *place);
 /* The executable itself; borrowed. */
 struct otp_image *otp_symbols_image(const struct otp_symbols *symbols);
 /* "symbol table", "debug file", ... */

@@ -196,6 +196,10 @@ static int find_functions(struct plan *p, const struct row *row, struct otp_plac
         snprintf(why, size, "%.*s is not where its %s has it", length, name, otp_found_text(places->found));
         return -ENOEXEC;
     }
+    if (otp_symbols_is_bypassed(p->vm->symbols, row->symbol, places)) {
+        snprintf(why, size, "calls of %.*s go to other functions that the compiler made of it", length, name);
+        return -ENOEXEC;
+    }
     return 1;
 }
 

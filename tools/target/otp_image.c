@@ -91,6 +91,10 @@ static int read_symbols(struct otp_image *image, Elf_Scn *section, const GElf_Sh
     struct otp_symbol *symbols;
     GElf_Sym sym;
 
+    if (sh->sh_type == SHT_DYNSYM) {
+        image->exports = sh->sh_addr;
+        image->exports_size = sh->sh_size;
+    }
     if (n > MAX_SYMBOLS - image->nsymbols)
         n = MAX_SYMBOLS - image->nsymbols;
     if (!n)
@@ -264,6 +268,7 @@ void otp_image_free(struct otp_image *image)
     free(image->symbols);
     free(image->relocs);
     free(image->jumps);
+    free(image->references);
     if (image->file->elf)
         elf_end(image->file->elf);
     close(image->file->fd);
@@ -453,4 +458,106 @@ bool otp_image_is_jumped_to(struct otp_image *image, uint64_t from, uint64_t to)
         if (image->jumps[at / 8] >> at % 8 & 1)
             return true;
     return false;
+}
+
+/* ---- references */
+
+/* What it finds: where the reference stands, and the place in .text, from its begin. */
+typedef void reference_fn(void *ctx, uint64_t at, uint64_t to);
+
+/* Whether the distance at `at` is one of a call, a jump, or of an address that is taken (lea). */
+static bool is_distance(const unsigned char *at)
+{
+    return at[-1] == 0xe8 || at[-1] == 0xe9 || (at[-2] == 0x0f && (at[-1] & 0xf0) == 0x80) ||
+           (at[-2] == 0x8d && (at[-1] & 0xc7) == 0x05);
+}
+
+/* In code: distances, and in an executable that is not moved addresses of four bytes. */
+static void each_in_code(struct otp_image *image, const unsigned char *code, reference_fn *found, void *ctx)
+{
+    bool moved = !image->nsegments || !image->segments[0].address;
+
+    for (uint64_t i = 2; i + 4 <= image->text_size; i++) {
+        uint32_t word;
+        uint64_t to;
+
+        memcpy(&word, code + i, 4);
+        if (is_distance(code + i))
+            to = i + 4 + (uint64_t)(int64_t)(int32_t)word;
+        else if (!moved)
+            to = word - image->text;
+        else
+            continue;
+        if (to < image->text_size)
+            found(ctx, image->text + i, to);
+    }
+}
+
+/* Addresses in data, as an executable that is not moved has them. That a function may be called by others is none. */
+static void each_word(struct otp_image *image, const struct otp_segment *segment, reference_fn *found, void *ctx)
+{
+    const unsigned char *bytes = otp_image_at(image, segment->address, segment->filled);
+    uint64_t word;
+
+    for (uint64_t i = 0; bytes && i + sizeof word <= segment->filled; i += sizeof word) {
+        memcpy(&word, bytes + i, sizeof word);
+        if (word - image->text < image->text_size &&
+            segment->address + i - image->exports >= image->exports_size)
+            found(ctx, segment->address + i, word - image->text);
+    }
+}
+
+static void each_reference(struct otp_image *image, const unsigned char *code, reference_fn *found, void *ctx)
+{
+    each_in_code(image, code, found, ctx);
+    for (unsigned i = 0; i < image->nsegments; i++)
+        if (!image->segments[i].code && image->segments[i].filled)
+            each_word(image, &image->segments[i], found, ctx);
+    for (size_t i = 0; i < image->nrelocs; i++) {
+        const struct otp_reloc *reloc = &image->relocs[i];
+        const struct otp_symbol *own = reloc->import ? otp_image_export(image, reloc->import) : NULL;
+        uint64_t to = (own ? own->address : reloc->address) - image->text;
+
+        if ((own || !reloc->import) && to < image->text_size)
+            found(ctx, reloc->at, to);
+    }
+}
+
+static void mark_reference(void *ctx, uint64_t at, uint64_t to)
+{
+    unsigned char *bits = ctx;
+
+    (void)at;
+    bits[to / 8] |= (unsigned char)(1 << to % 8);
+}
+
+struct outside {
+    uint64_t to, from, size;
+    bool found;
+};
+
+static void find_outside(void *ctx, uint64_t at, uint64_t to)
+{
+    struct outside *o = ctx;
+
+    o->found |= to == o->to && at - o->from >= o->size;
+}
+
+bool otp_image_is_referred_to(struct otp_image *image, uint64_t address, uint64_t from, uint64_t size)
+{
+    const unsigned char *code = otp_image_at(image, image->text, image->text_size);
+    struct outside o = {address - image->text, from, size, false};
+
+    if (!code || o.to >= image->text_size)
+        return true;
+    if (!image->references) {
+        image->references = calloc(1, image->text_size / 8 + 1);
+        if (!image->references)
+            return true;
+        each_reference(image, code, mark_reference, image->references);
+    }
+    if (!size || !(image->references[o.to / 8] >> o.to % 8 & 1))
+        return image->references[o.to / 8] >> o.to % 8 & 1;
+    each_reference(image, code, find_outside, &o);
+    return o.found;
 }

@@ -38,6 +38,7 @@ struct otp_image {
     unsigned char build_id[OTP_BUILD_ID_MAX];
     size_t build_id_size; /* 0: none */
     uint64_t text, text_size; /* the section .text */
+    uint64_t exports, exports_size; /* .dynsym: where functions stand that others may call */
     char debug_link[256];     /* name of the separate debug file, "" without */
     struct otp_symbol *symbols; /* functions and objects; by name, address, those of .symtab first */
     size_t nsymbols;
@@ -45,6 +46,7 @@ struct otp_image {
     size_t nrelocs;
     uint64_t frames; /* .eh_frame_hdr, 0: none */
     unsigned char *jumps; /* a bit for each byte of .text that a far jump leads to; made when first asked for */
+    unsigned char *references; /* the same of what anything refers to */
     struct otp_image_file *file;
 };
 
@@ -89,5 +91,10 @@ uint64_t otp_image_offset(const struct otp_image *image, uint64_t address);
  * Bytes are looked at wherever they stand: no jump is missed, and a few are none.
  */
 bool otp_image_is_jumped_to(struct otp_image *image, uint64_t from, uint64_t to);
+/*
+ * Whether code or data refers to a place in .text: calls it, jumps to it, takes or holds its address; the code of
+ * [from, from + size) is not asked. Nothing is missed, and a few are none, as above. True: that is not known.
+ */
+bool otp_image_is_referred_to(struct otp_image *image, uint64_t address, uint64_t from, uint64_t size);
 
 #endif
