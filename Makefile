@@ -67,7 +67,7 @@ LOOP_CFLAGS += $(call accepted,-fno-stack-protector) $(call accepted,-fcf-protec
 VM_LIBS := -lgmp -lz -lzstd -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
 # What erlsnoop needs but libc is linked in, so that one that was built on the oldest release runs on all later ones.
 # zlib is the first: libelf.a may have a crc32() of its own, for who has found none.
-TOOL_LIBS := -lz $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lzstd -lmicrohttpd -lstdc++
+TOOL_LIBS := -lz $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lzstd -lmicrohttpd -lprotobuf-c -lstdc++
 ifneq ($(STATIC),0)
 TOOL_LIBS := -Wl,-Bstatic -Wl,--start-group $(TOOL_LIBS) -llzma -lbz2 -Wl,--end-group -Wl,-Bdynamic
 endif
@@ -83,7 +83,8 @@ BPF_HEADERS = $(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h $(GE
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -I$(GEN)
 SKEL := $(BPF_OBJ:%=$(GEN)/%.skel.h)
 VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
-TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o $(BUILD)/obj/tools/link/elf_trees.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o $(BUILD)/obj/tools/link/elf_trees.o) \
+	$(BUILD)/obj/tools/profile/profile.pb-c.o
 TEST_ROOMS := unit probes tools erl
 
 .PHONY: all deps deps-check docs scripts demo check check-install check-kernels check-stock check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
@@ -125,7 +126,15 @@ $(BUILD)/obj/vm/%.o: vm/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(HARDENING) $(VM_CFLAGS) -c -o $@ $<
 
-$(BUILD)/obj/tools/%.o: tools/%.c Makefile | $(SKEL)
+# The format of a profile.
+$(GEN)/profile.pb-c.c $(GEN)/profile.pb-c.h &: tools/profile/profile.proto
+	@mkdir -p $(@D)
+	protoc-c --proto_path=$(<D) --c_out=$(GEN) $(<F)
+$(BUILD)/obj/tools/profile/profile.pb-c.o: $(GEN)/profile.pb-c.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(HARDENING) -fstack-protector-strong $(TOOL_CFLAGS) -c -o $@ $<
+
+$(BUILD)/obj/tools/%.o: tools/%.c Makefile | $(SKEL) $(GEN)/profile.pb-c.h
 	@mkdir -p $(@D)
 	$(CC) $(HARDENING) -fstack-protector-strong $(TOOL_CFLAGS) -c -o $@ $<
 

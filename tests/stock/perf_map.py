@@ -9,6 +9,7 @@ MAPS is the VM's /proc/PID/maps: the map tells nothing of code that is in files,
 functions are.
 """
 import bisect
+import collections
 import gzip
 import re
 import sys
@@ -53,9 +54,20 @@ def varint(data, i):
             return value, i
 
 
+def numbers(values):
+    """Those of a field that may have several: each by itself, or all in one piece."""
+    for value in values:
+        i = 0
+        if isinstance(value, int):
+            yield value
+        while not isinstance(value, int) and i < len(value):
+            number, i = varint(value, i)
+            yield number
+
+
 def fields(data):
-    """The fields of a message of Protocol Buffers, by number."""
-    i, found = 0, {}
+    """The fields of a message of Protocol Buffers, by number; a number that is not there is 0."""
+    i, found = 0, collections.defaultdict(lambda: [0])
     while i < len(data):
         key, i = varint(data, i)
         value, i = varint(data, i)

@@ -53,12 +53,12 @@ static int write_folded_lines(const struct profile *p, FILE *out)
 
 static int write_svg(const struct profile *p, FILE *out)
 {
-    return profile_write_svg(p, true, evil, out);
+    return profile_write_svg(p, &(struct profile_about){.title = evil, .lines = true}, out);
 }
 
 static int write_pprof(const struct profile *p, FILE *out)
 {
-    return profile_write_pprof(p, 1700000000000000000u, 5000000000u, out);
+    return profile_write_pprof(p, &(struct profile_about){.time_ns = 1700000000000000000u, .duration_ns = 5000000000u}, out);
 }
 
 START_TEST(test_profile_add_joins_equal_stacks)
@@ -142,20 +142,9 @@ END_TEST
 START_TEST(test_profile_write_pprof_reads_back)
 {
     const struct support_run *r = read_back(
-        write_pprof, "import gzip\n"
-                     "def varint(b, i):\n"
-                     "    v = s = 0\n"
-                     "    while True:\n"
-                     "        v |= (b[i] & 127) << s; s += 7; i += 1\n"
-                     "        if b[i - 1] < 128: return v, i\n"
-                     "def fields(b):\n"
-                     "    i, out = 0, {}\n"
-                     "    while i < len(b):\n"
-                     "        k, i = varint(b, i)\n"
-                     "        v, i = varint(b, i)\n"
-                     "        if k & 7 == 2: v, i = b[i:i + v], i + v\n"
-                     "        out.setdefault(k >> 3, []).append(v)\n"
-                     "    return out\n"
+        write_pprof, "import gzip, os, sys\n"
+                     "sys.path.insert(0, os.environ['SOURCE'] + '/tests/stock')\n"
+                     "from perf_map import fields, numbers\n"
                      "p = fields(gzip.open('in').read())\n"
                      "text = [s.decode() for s in p[6]]\n"
                      "types = [[text[fields(t)[k][0]] for k in (1, 2)] for t in p[1]]\n"
@@ -164,7 +153,7 @@ START_TEST(test_profile_write_pprof_reads_back)
                      "print([hex(l[3][0]) for l in map(fields, p[4])][:2])\n"
                      "print(text[0] == '', types, p[9][0], p[10][0], p[12][0])\n"
                      "for s in map(fields, p[2]):\n"
-                     "    print(s[2], [(functions[lines[l][1][0]], lines[l][2][0]) for l in s[1]][:2])");
+                     "    print(list(numbers(s[2])), [(functions[lines[l][1][0]], lines[l][2][0]) for l in numbers(s[1])][:2])");
 
     ck_assert_ptr_ne(strstr(r->out, "True [['samples', 'count'], ['cpu', 'nanoseconds']] 1700000000000000000 5000000000 1000\n"), NULL);
     ck_assert_ptr_ne(strstr(r->out, "['0x0', '0x123456789']\n"), NULL);
@@ -184,8 +173,8 @@ START_TEST(test_profile_of_nothing)
     ck_assert_int_eq(profile_write_folded(p, false, out), 0);
     fflush(out);
     ck_assert_int_eq((int)size, 0);
-    ck_assert_int_eq(profile_write_svg(p, false, "nothing", out), 0);
-    ck_assert_int_eq(profile_write_pprof(p, 0, 0, out), 0);
+    ck_assert_int_eq(profile_write_svg(p, &(struct profile_about){.title = "nothing"}, out), 0);
+    ck_assert_int_eq(profile_write_pprof(p, &(struct profile_about){0}, out), 0);
     fclose(out);
     free(text);
     profile_free(p);

@@ -171,13 +171,14 @@ START_TEST(test_stacks_pprof_holds_what_is_folded)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "%s cat > sums.py <<'END'\nimport collections, gzip, itertools, sys\n"
-        "sys.path.insert(0, sys.argv[1] + '/tests/stock')\nfrom perf_map import fields\n"
+        "sys.path.insert(0, sys.argv[1] + '/tests/stock')\nfrom perf_map import fields, numbers\n"
         "p = fields(gzip.open('a.pb.gz').read())\ntext = [s.decode() for s in p[6]]\n"
         "function = {f[1][0]: text[f[2][0]] for f in map(fields, p[5])}\n"
         "name = {l[1][0]: function[fields(l[4][0])[1][0]] for l in map(fields, p[4])}\n"
         "told, folded, samples = collections.Counter(), collections.Counter(), 0\n"
         "for s in map(fields, p[2]):\n"
-        "    told[';'.join(n for n, _ in itertools.groupby(name[l] for l in reversed(s[1])))] += s[2][1]; samples += s[2][0]\n"
+        "    count, value = numbers(s[2]); samples += count\n"
+        "    told[';'.join(n for n, _ in itertools.groupby(name[l] for l in reversed(list(numbers(s[1])))))] += value\n"
         "for line in open('folded'):\n"
         "    stack, value = line.rsplit(' ', 1); folded[stack] += int(value)\n"
         "print('same' if told == folded else set(told.items()) ^ set(folded.items()), samples > 0)\n"

@@ -48,6 +48,13 @@ static const char groups[] = STACKS_GROUPS(CHOICE), event_names[] = STACKS_EVENT
 /* Whether a process that is watched had the name asked for when the last result was told. */
 enum stacks_presence { PRESENCE_UNKNOWN, PRESENCE_NO, PRESENCE_YES };
 
+/* What is written as a file at the end. */
+enum {
+#define PROFILE_FILE(stem, text) FILE_##stem,
+#include "profile/profile_files.def"
+    NFILES
+};
+
 static const struct event {
     const char *name, *probe;
 } events[] = {
@@ -77,8 +84,8 @@ struct state {
     uint64_t hz;
     bool lines, folded, seen; /* seen: a stack of what was asked for */
     enum stacks_presence registered;
-    const char *svg_path, *pprof_path;
-    struct whole_file svg, pprof;
+    const char *paths[NFILES]; /* NULL: not asked for */
+    struct whole_file outputs[NFILES];
     struct stacks_vm *vms;
     struct profile *now, *whole; /* of this result; of all, with lines, for the files: NULL without */
     struct tally *counts;
@@ -474,9 +481,14 @@ static int write_files(struct state *st)
 {
     static const char *const titles[] = {
         [MODE_CPU] = "On the CPU", [MODE_OFF] = "Off the CPU", [MODE_EVENT] = "At each "};
+    static int (*const writers[])(const struct profile *, const struct profile_about *, FILE *) = {
+#define PROFILE_FILE(stem, text) profile_write_##stem,
+#include "profile/profile_files.def"
+    };
     uint64_t took_ns = (uint64_t)(st->seconds * 1e9), count = 0;
     const char *event = st->mode == MODE_EVENT ? st->event->probe : "";
     char title[128], of[32] = "several VMs";
+    struct profile_about about = {title, st->lines, clock_ns(CLOCK_REALTIME) - took_ns, took_ns};
     int err = 0;
 
     if (st->vms && !st->vms->next)
@@ -485,18 +497,13 @@ static int write_files(struct state *st)
         count += profile_stack(st->whole, i).count;
     snprintf(title, sizeof title, "%s%s: %s, %" PRIu64 " samples in %.1f s", titles[st->mode], event, of, count,
              st->seconds);
-    if (st->svg.name) {
-        FILE *out = whole_file_begin(&st->svg);
+    for (int i = 0; i < NFILES; i++)
+        if (st->paths[i]) {
+            FILE *out = whole_file_begin(&st->outputs[i]);
+            int other = whole_file_end(&st->outputs[i], out ? writers[i](st->whole, &about, out) : -ENOMEM);
 
-        err = whole_file_end(&st->svg, out ? profile_write_svg(st->whole, st->lines, title, out) : -ENOMEM);
-    }
-    if (st->pprof.name) {
-        FILE *out = whole_file_begin(&st->pprof);
-        int other = out ? profile_write_pprof(st->whole, clock_ns(CLOCK_REALTIME) - took_ns, took_ns, out) : -ENOMEM;
-
-        other = whole_file_end(&st->pprof, other);
-        err = err ? err : other;
-    }
+            err = err ? err : other;
+        }
     return err;
 }
 
@@ -564,17 +571,13 @@ static int set_folded(void *ctx, const char *value)
     return 0;
 }
 
-static int set_svg(void *ctx, const char *value)
-{
-    ((struct state *)ctx)->svg_path = value;
-    return 0;
-}
-
-static int set_pprof(void *ctx, const char *value)
-{
-    ((struct state *)ctx)->pprof_path = value;
-    return 0;
-}
+#define PROFILE_FILE(stem, text)                                                                   \
+    static int set_##stem(void *ctx, const char *value)                                            \
+    {                                                                                              \
+        ((struct state *)ctx)->paths[FILE_##stem] = value;                                         \
+        return 0;                                                                                  \
+    }
+#include "profile/profile_files.def"
 
 static bool is_event(const char *name, const char *probe)
 {
@@ -643,11 +646,13 @@ static int check_options(const struct state *st, const struct options *o)
 
 static int begin(struct state *st)
 {
-    bool files = st->svg_path || st->pprof_path;
-    int err = whole_file_open(&st->svg, st->svg_path);
+    bool files = false;
+    int err = 0;
 
-    if (!err)
-        err = whole_file_open(&st->pprof, st->pprof_path);
+    for (int i = 0; i < NFILES && !err; i++) {
+        files |= st->paths[i] != NULL;
+        err = whole_file_open(&st->outputs[i], st->paths[i]);
+    }
     st->hz = st->hz ? st->hz : DEFAULT_HZ;
     st->now = profile_new(&units_of[st->mode]);
     st->whole = files ? profile_new(&units_of[st->mode]) : NULL;
@@ -683,8 +688,8 @@ int cmd_stacks(int argc, char **argv)
         {"by", groups + 1, VIEW_BY_TEXT, set_by, false},
         {"lines", NULL, "tell lines of source apart", set_lines, false},
         {"folded", NULL, "print folded stacks instead of tables", set_folded, false},
-        {"svg", "FILE", "write a flame graph at the end", set_svg, false},
-        {"pprof", "FILE", "write a profile for pprof at the end", set_pprof, false},
+#define PROFILE_FILE(stem, text) {#stem, "FILE", text, set_##stem, false},
+#include "profile/profile_files.def"
         {0}};
     const struct options_spec spec = {"stacks",
                                       "Where Erlang processes are: on the CPU (the default), off it, or at an event.",

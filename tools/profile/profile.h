@@ -90,12 +90,21 @@ void profile_label(const struct profile_frame *frame, bool lines, char *out, siz
  * could be written is for whoever flushes `out` to say.
  */
 int profile_write_folded(const struct profile *profile, bool lines, FILE *out);
-/* One self-contained page: click to zoom, / to search. */
-int profile_write_svg(const struct profile *profile, bool lines, const char *title, FILE *out);
+
+/* What a file tells beside the stacks. */
+struct profile_about {
+    const char *title;
+    bool lines;       /* frames of one function that differ by line stay apart */
+    uint64_t time_ns; /* when it began, since 1970 */
+    uint64_t duration_ns;
+};
+
 /*
- * profile.proto of github.com/google/pprof, compressed by gzip. `time_ns`: when it began, since 1970.
- * These two fail: -ENOMEM, or -errno of writing. No message.
+ * svg: one self-contained page: click to zoom, / to search. pprof: profile.proto of github.com/google/pprof, compressed
+ * by gzip. Fail: -ENOMEM, or -errno of writing. No message.
  */
-int profile_write_pprof(const struct profile *profile, uint64_t time_ns, uint64_t duration_ns, FILE *out);
+#define PROFILE_FILE(stem, text)                                                               \
+    int profile_write_##stem(const struct profile *profile, const struct profile_about *about, FILE *out);
+#include "profile_files.def"
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Source: profile.proto of github.com/google/pprof, and the encoding of Protocol Buffers
- * (protobuf.dev/programming-guides/encoding), written by hand: it takes numbers and byte strings only.
+ * Source: proto/profile.proto of github.com/google/pprof; ours, profile.proto, has the fields that are written.
  * Invariant: string 0 is empty; numbers of functions and locations begin with 1.
  */
 #include <errno.h>
@@ -11,162 +10,176 @@
 
 #include "common/escape.h"
 #include "profile.h"
-
-enum {
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLE = 2,
-    PROFILE_LOCATION = 4,
-    PROFILE_FUNCTION = 5,
-    PROFILE_STRING = 6,
-    PROFILE_TIME = 9,
-    PROFILE_DURATION = 10,
-    PROFILE_PERIOD_TYPE = 11,
-    PROFILE_PERIOD = 12,
-    PROFILE_DEFAULT_TYPE = 14
-};
-enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
-enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2 };
-enum { LOCATION_ID = 1, LOCATION_ADDRESS = 3, LOCATION_LINE = 4, LINE_FUNCTION = 1, LINE_LINE = 2 };
-enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
-
-struct message {
-    unsigned char *bytes;
-    size_t used, room;
-    bool failed; /* out of memory: what follows is dropped */
-};
-
-static void put_bytes(struct message *m, const void *bytes, size_t size)
-{
-    if (!size)
-        return;
-    if (m->used + size > m->room) {
-        size_t room = 2 * (m->used + size) + 64;
-        void *more = m->failed ? NULL : realloc(m->bytes, room);
-
-        if (!more) {
-            m->failed = true;
-            return;
-        }
-        m->bytes = more;
-        m->room = room;
-    }
-    memcpy(m->bytes + m->used, bytes, size);
-    m->used += size;
-}
-
-static void put_varint(struct message *m, uint64_t value)
-{
-    unsigned char bytes[10];
-    size_t n = 0;
-
-    do
-        bytes[n++] = (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
-    while (value >>= 7);
-    put_bytes(m, bytes, n);
-}
-
-static void put_number(struct message *m, uint32_t field, uint64_t value)
-{
-    put_varint(m, field << 3 | WIRE_VARINT);
-    put_varint(m, value);
-}
-
-static void put_text(struct message *m, uint32_t field, const char *text)
-{
-    put_varint(m, field << 3 | WIRE_BYTES);
-    put_varint(m, strlen(text));
-    put_bytes(m, text, strlen(text));
-}
-
-/* Appends `part` as one field, and empties it. */
-static void put_message(struct message *m, uint32_t field, struct message *part)
-{
-    put_varint(m, field << 3 | WIRE_BYTES);
-    put_varint(m, part->used);
-    put_bytes(m, part->bytes, part->used);
-    m->failed |= part->failed;
-    part->used = 0;
-}
+#include "profile.pb-c.h"
 
 /* Strings 1 to 4 are the units; each location has two more, its name and its file. */
 enum { STRING_SAMPLES = 1, STRING_COUNT, STRING_TYPE, STRING_UNIT, STRING_FIRST };
 
-static uint64_t string_of(size_t location, bool file)
+/* A location has a function of its own: readers join those of one name. */
+struct place {
+    Pprof__Location location;
+    Pprof__Line line, *lines[1];
+    Pprof__Function function;
+};
+
+struct sample {
+    Pprof__Sample sample;
+    int64_t values[2]; /* as the sample types: how often, and how much */
+};
+
+/* The message, and what it points to. */
+struct message {
+    Pprof__Profile profile;
+    Pprof__ValueType count, value, *types[2];
+    struct sample *samples;
+    uint64_t *numbers; /* of locations, of all samples */
+    struct place *places;
+};
+
+static void put_units(struct message *m, const struct profile *profile)
 {
-    return STRING_FIRST + 2 * location + file;
+    Pprof__Profile *p = &m->profile;
+
+    pprof__value_type__init(&m->count);
+    pprof__value_type__init(&m->value);
+    m->count.type = STRING_SAMPLES;
+    m->count.unit = STRING_COUNT;
+    m->value.type = STRING_TYPE;
+    m->value.unit = STRING_UNIT;
+    m->types[0] = &m->count;
+    m->types[1] = &m->value;
+    p->sample_type = m->types;
+    p->n_sample_type = 2;
+    p->period_type = &m->value;
+    p->period = (int64_t)profile_units(profile)->period;
+    p->default_sample_type = STRING_TYPE;
 }
 
-static void put_strings(struct message *m, const struct profile *profile)
+/* An array of at least one. NULL: out of memory. */
+static void *array(size_t n, size_t size)
+{
+    return calloc(n + !n, size);
+}
+
+static int put_samples(struct message *m, const struct profile *profile)
+{
+    size_t n = profile_stacks(profile), all = 0;
+    uint64_t *number;
+
+    for (size_t i = 0; i < n; i++)
+        all += profile_stack(profile, i).n;
+    m->samples = array(n, sizeof *m->samples);
+    m->numbers = number = array(all, sizeof *m->numbers);
+    m->profile.sample = array(n, sizeof *m->profile.sample);
+    if (!m->samples || !m->numbers || !m->profile.sample)
+        return -ENOMEM;
+    m->profile.n_sample = n;
+    for (size_t i = 0; i < n; i++) {
+        struct profile_stack stack = profile_stack(profile, i);
+        struct sample *s = &m->samples[i];
+
+        pprof__sample__init(&s->sample);
+        s->sample.location_id = number;
+        s->sample.n_location_id = stack.n;
+        for (size_t k = stack.n; k; k--)
+            *number++ = stack.locations[k - 1] + 1;
+        s->values[0] = (int64_t)stack.count;
+        s->values[1] = (int64_t)stack.value;
+        s->sample.value = s->values;
+        s->sample.n_value = 2;
+        m->profile.sample[i] = &s->sample;
+    }
+    return 0;
+}
+
+static void put_place(struct place *p, size_t i, const struct profile_frame *frame)
+{
+    pprof__location__init(&p->location);
+    pprof__line__init(&p->line);
+    pprof__function__init(&p->function);
+    p->location.id = p->function.id = p->line.function_id = i + 1;
+    p->location.address = frame->address;
+    p->line.line = frame->line;
+    p->lines[0] = &p->line;
+    p->location.line = p->lines;
+    p->location.n_line = 1;
+    p->function.name = p->function.system_name = (int64_t)(STRING_FIRST + 2 * i);
+    p->function.filename = p->function.name + 1;
+}
+
+static int put_places(struct message *m, const struct profile *profile)
+{
+    size_t n = profile_locations(profile);
+
+    m->places = array(n, sizeof *m->places);
+    m->profile.location = array(n, sizeof *m->profile.location);
+    m->profile.function = array(n, sizeof *m->profile.function);
+    if (!m->places || !m->profile.location || !m->profile.function)
+        return -ENOMEM;
+    m->profile.n_location = m->profile.n_function = n;
+    for (size_t i = 0; i < n; i++) {
+        struct profile_frame frame = profile_location(profile, i);
+
+        put_place(&m->places[i], i, &frame);
+        m->profile.location[i] = &m->places[i].location;
+        m->profile.function[i] = &m->places[i].function;
+    }
+    return 0;
+}
+
+static int put_string(struct message *m, const char *untrusted)
+{
+    char clean[4096];
+
+    escape_text(clean, sizeof clean, untrusted, sizeof clean);
+    m->profile.string_table[m->profile.n_string_table] = strdup(clean);
+    return m->profile.string_table[m->profile.n_string_table] ? m->profile.n_string_table++, 0 : -ENOMEM;
+}
+
+static int put_strings(struct message *m, const struct profile *profile)
 {
     const struct profile_units *units = profile_units(profile);
     const char *fixed[STRING_FIRST] = {"", "samples", "count", units->type, units->unit};
-    char clean[4096];
+    size_t n = profile_locations(profile);
+    int err = 0;
 
-    for (size_t i = 0; i < STRING_FIRST; i++)
-        put_text(m, PROFILE_STRING, fixed[i]);
-    for (size_t i = 0; i < profile_locations(profile); i++) {
+    m->profile.string_table = array(STRING_FIRST + 2 * n, sizeof *m->profile.string_table);
+    if (!m->profile.string_table)
+        return -ENOMEM;
+    for (size_t i = 0; i < STRING_FIRST && !err; i++)
+        err = put_string(m, fixed[i]);
+    for (size_t i = 0; i < n && !err; i++) {
         struct profile_frame frame = profile_location(profile, i);
 
-        escape_text(clean, sizeof clean, frame.name, sizeof clean);
-        put_text(m, PROFILE_STRING, clean);
-        escape_text(clean, sizeof clean, frame.file, sizeof clean);
-        put_text(m, PROFILE_STRING, clean);
+        err = put_string(m, frame.name);
+        if (!err)
+            err = put_string(m, frame.file);
     }
+    return err;
 }
 
-static void put_type(struct message *m, struct message *part, uint32_t field, uint64_t type, uint64_t unit)
+static void free_message(struct message *m)
 {
-    put_number(part, VALUE_TYPE, type);
-    put_number(part, VALUE_UNIT, unit);
-    put_message(m, field, part);
-}
-
-static void put_stacks(struct message *m, struct message *part, const struct profile *profile)
-{
-    for (size_t i = 0; i < profile_stacks(profile); i++) {
-        struct profile_stack stack = profile_stack(profile, i);
-
-        for (size_t k = stack.n; k; k--)
-            put_number(part, SAMPLE_LOCATIONS, stack.locations[k - 1] + 1);
-        put_number(part, SAMPLE_VALUES, stack.count);
-        put_number(part, SAMPLE_VALUES, stack.value);
-        put_message(m, PROFILE_SAMPLE, part);
-    }
-}
-
-/* A location has a function of its own: readers join those of one name. */
-static void put_locations(struct message *m, struct message *part, const struct profile *profile)
-{
-    struct message line = {0};
-
-    for (size_t i = 0; i < profile_locations(profile); i++) {
-        put_number(&line, LINE_FUNCTION, i + 1);
-        put_number(&line, LINE_LINE, profile_location(profile, i).line);
-        put_number(part, LOCATION_ID, i + 1);
-        put_number(part, LOCATION_ADDRESS, profile_location(profile, i).address);
-        put_message(part, LOCATION_LINE, &line);
-        put_message(m, PROFILE_LOCATION, part);
-        put_number(part, FUNCTION_ID, i + 1);
-        put_number(part, FUNCTION_NAME, string_of(i, false));
-        put_number(part, FUNCTION_SYSTEM_NAME, string_of(i, false));
-        put_number(part, FUNCTION_FILE, string_of(i, true));
-        put_message(m, PROFILE_FUNCTION, part);
-    }
-    free(line.bytes);
+    for (size_t i = 0; i < m->profile.n_string_table; i++)
+        free(m->profile.string_table[i]);
+    free(m->profile.string_table);
+    free(m->profile.location);
+    free(m->profile.function);
+    free(m->profile.sample);
+    free(m->places);
+    free(m->numbers);
+    free(m->samples);
 }
 
 /* As one member of gzip (RFC 1952). */
-static int write_compressed(const struct message *m, FILE *out)
+static int write_compressed(unsigned char *packed, size_t size, FILE *out)
 {
-    uLong bound = compressBound(m->used) + 64;
+    uLong bound = compressBound(size) + 64;
     unsigned char *bytes = malloc(bound);
-    z_stream z = {.next_in = m->bytes, .avail_in = (uInt)m->used, .next_out = bytes, .avail_out = (uInt)bound};
+    z_stream z = {.next_in = packed, .avail_in = (uInt)size, .next_out = bytes, .avail_out = (uInt)bound};
     int err = 0;
 
-    if (m->used > UINT32_MAX / 2)
-        err = -EFBIG;
-    else if (!bytes || deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (!bytes || deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         err = -ENOMEM;
     if (!err) {
         if (deflate(&z, Z_FINISH) != Z_STREAM_END || fwrite(bytes, 1, z.total_out, out) != z.total_out)
@@ -177,23 +190,35 @@ static int write_compressed(const struct message *m, FILE *out)
     return err;
 }
 
-int profile_write_pprof(const struct profile *profile, uint64_t time_ns, uint64_t duration_ns, FILE *out)
+static int write_message(const struct message *m, FILE *out)
 {
-    struct message m = {0}, part = {0};
+    size_t size = pprof__profile__get_packed_size(&m->profile);
+    unsigned char *packed = size > UINT32_MAX / 2 ? NULL : malloc(size);
+    int err = packed ? 0 : size > UINT32_MAX / 2 ? -EFBIG : -ENOMEM;
+
+    if (!err) {
+        pprof__profile__pack(&m->profile, packed);
+        err = write_compressed(packed, size, out);
+    }
+    free(packed);
+    return err;
+}
+
+int profile_write_pprof(const struct profile *profile, const struct profile_about *about, FILE *out)
+{
+    struct message m = {.profile = PPROF__PROFILE__INIT};
     int err;
 
-    put_type(&m, &part, PROFILE_SAMPLE_TYPE, STRING_SAMPLES, STRING_COUNT);
-    put_type(&m, &part, PROFILE_SAMPLE_TYPE, STRING_TYPE, STRING_UNIT);
-    put_stacks(&m, &part, profile);
-    put_locations(&m, &part, profile);
-    put_strings(&m, profile);
-    put_number(&m, PROFILE_TIME, time_ns);
-    put_number(&m, PROFILE_DURATION, duration_ns);
-    put_type(&m, &part, PROFILE_PERIOD_TYPE, STRING_TYPE, STRING_UNIT);
-    put_number(&m, PROFILE_PERIOD, profile_units(profile)->period);
-    put_number(&m, PROFILE_DEFAULT_TYPE, STRING_TYPE);
-    err = m.failed ? -ENOMEM : write_compressed(&m, out);
-    free(m.bytes);
-    free(part.bytes);
+    put_units(&m, profile);
+    m.profile.time_nanos = (int64_t)about->time_ns;
+    m.profile.duration_nanos = (int64_t)about->duration_ns;
+    err = put_samples(&m, profile);
+    if (!err)
+        err = put_places(&m, profile);
+    if (!err)
+        err = put_strings(&m, profile);
+    if (!err)
+        err = write_message(&m, out);
+    free_message(&m);
     return err;
 }

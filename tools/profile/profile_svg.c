@@ -213,11 +213,11 @@ static void print_head(const struct canvas *c, const char *title)
             WIDTH - 90);
 }
 
-int profile_write_svg(const struct profile *profile, bool lines, const char *title, FILE *out)
+int profile_write_svg(const struct profile *profile, const struct profile_about *about, FILE *out)
 {
     struct profile_tree tree;
-    struct canvas canvas = {.out = out, .tree = &tree, .unit = profile_units(profile)->unit, .lines = lines};
-    int err = profile_tree_new(profile, lines, &tree);
+    struct canvas canvas = {.out = out, .tree = &tree, .unit = profile_units(profile)->unit, .lines = about->lines};
+    int err = profile_tree_new(profile, about->lines, &tree);
     uint32_t *path = err ? NULL : calloc(MAX_DEPTH + 1, sizeof *path), depth = 0;
     double *next = err ? NULL : calloc(MAX_DEPTH + 1, sizeof *next);
 
@@ -228,7 +228,7 @@ int profile_write_svg(const struct profile *profile, bool lines, const char *tit
             if (tree.nodes[i].depth > depth && tree.nodes[i].depth < MAX_DEPTH)
                 depth = tree.nodes[i].depth;
         canvas.height = TOP + BOTTOM + ROW * ((int)depth + 1);
-        print_head(&canvas, title);
+        print_head(&canvas, about->title);
         if (tree.nodes[0].total)
             print_frames(&canvas, path, next);
         fprintf(out, "%s</svg>\n", script);
