@@ -43,7 +43,8 @@ struct otp_ours {
     __u32 stub;     /* in an export: its words of code */
     __u32 room, pairs; /* in a dictionary: how many pairs (32 bits), and the first */
     __u32 atom_bits, atom_bytes; /* of a number within its segment; of an atom */
-    __u32 code_bytes, pad; /* of all pages of code */
+    __u32 code_bytes; /* of all pages of code */
+    __u32 slept;      /* in a process: a byte: it went to sleep when it was scheduled out */
 };
 
 /* Atoms that say what a new process is to do, why one ended, or what is called: ATOM(name, its text). */

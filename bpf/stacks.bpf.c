@@ -294,6 +294,25 @@ static __always_inline bool is_exiting(const struct otp_layout *layout, __u64 pr
     return state >> (layout->off[OTP_STATE_EXITING] & 31) & 1;
 }
 
+/*
+ * Whether a process that is being scheduled out could run on: its time slice is over, or a scheduler of another kind
+ * is to go on with it.
+ */
+static __always_inline bool is_runnable(const struct otp_layout *layout, __u64 process)
+{
+    __u32 state = 0;
+    __u8 slept = 1;
+
+    otp_read(layout, process, OTP_PROC_STATE, &state, sizeof state);
+    if (state >> (layout->off[OTP_STATE_SUSPENDED] & 31) & 1)
+        return false;
+    if (!layout->is_ours)
+        return (state >> (layout->off[OTP_STATE_ACTIVE] & 31) |
+                state >> (layout->off[OTP_STATE_DIRTY_ACTIVE] & 31)) & 1;
+    bpf_probe_read_user(&slept, sizeof slept, (void *)(process + layout->ours.slept));
+    return !slept;
+}
+
 static __always_inline int leave_cpu(const struct otp_layout *layout, __u64 process)
 {
     struct wire_proc proc = {0};
@@ -305,6 +324,7 @@ static __always_inline int leave_cpu(const struct otp_layout *layout, __u64 proc
     proc.vm = layout->vm;
     proc.pid = w.key.owner.pid;
     forget_pid(&w.key.owner);
+    w.key.owner.runnable = is_runnable(layout, process);
     if (!count_stack(layout, process, true, &w))
         return 0;
     away.since_ns = bpf_ktime_get_ns();

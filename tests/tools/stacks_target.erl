@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What erlsnoop stacks is held against: known shares of time, known numbers of events.
 -module(stacks_target).
--export([plunges/0, plunge/1, swaps/0, swap/2, natives/0, use/1, crash/0, shares/0, spend/0, events/0, deep/0, dig/1, act/0, nap/1, storm/0, rage/1, servers/0, init/1, handle_call/3, handle_cast/2, handle_info/2]).
+-export([plunges/0, plunge/1, swaps/0, swap/2, natives/0, use/1, crash/0, shares/0, spend/0, contend/0, spin/0, events/0, deep/0, dig/1, act/0, nap/1, storm/0, rage/1, servers/0, init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 %% Three functions that spend 50, 30 and 20 parts of the time.
 shares() ->
@@ -18,6 +18,15 @@ fifth(N) -> work(N * 2000, 1), fifth.
 
 work(0, A) -> A;
 work(N, A) -> work(N - 1, (A * 17 + N) band 65535).
+
+%% Two that always could run, and one that sleeps, on one scheduler.
+contend() ->
+    erlang:system_flag(schedulers_online, 1),
+    [register(Name, spawn(?MODULE, spin, [])) || Name <- [first, second]],
+    register(sleeper, spawn(?MODULE, nap, [1000000])),
+    ready().
+
+spin() -> spin().
 
 %% Built-in functions in a loop, with many modules loaded.
 natives() ->

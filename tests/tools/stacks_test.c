@@ -116,6 +116,22 @@ START_TEST(test_stacks_sums_time_off_the_cpu)
 }
 END_TEST
 
+/* Who is put off its scheduler and could run on is told from who sleeps. */
+START_TEST(test_stacks_tell_runnable_from_waiting)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "%s $ERLSNOOP stacks -p $p --off-cpu --folded 1 1 > out; kill $p\n"
+        "ms() { grep -E \"$1\" out | awk '{ n += $NF } END { printf \"%%d\\n\", n / 1000000 }'; }\n"
+        "ms '^first;stacks_target:spin/0;[(]runnable[)] '; ms '^second;stacks_target:spin/0;[(]runnable[)] '; ms '^sleeper;stacks_target:nap/1 '\n"
+        "grep -cE '^sleeper;.*runnable|spin/0 ' out", START_EITHER("contend"));
+    long first, second, sleeper, wrong;
+
+    ck_assert_int_eq(sscanf(r->out, "%ld %ld %ld %ld", &first, &second, &sleeper, &wrong), 4);
+    ck_assert_msg(first > 200 && second > 200 && sleeper > 200 && wrong == 0, "%s", r->out); /* half a second each, or more */
+}
+END_TEST
+
 /* Of a process that stands 40 functions deep and calls natives that store nothing of it before, each stack has all of
  * these. */
 START_TEST(test_stacks_are_whole)
@@ -343,6 +359,7 @@ Suite *stacks_suite(void)
 
     tcase_set_timeout(live, 120);
     tcase_add_loop_test(live, test_stacks_tells_shares_of_time, 0, EMULATORS);
+    tcase_add_loop_test(live, test_stacks_tell_runnable_from_waiting, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_names_frames_and_lines, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_folded_are_nothing_but_stacks, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_counts_events_where_they_happen, 0, EMULATORS);

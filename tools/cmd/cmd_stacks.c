@@ -362,6 +362,11 @@ static size_t name_frames(struct state *st, struct session *s, size_t n, const s
 
         n += !err && !is_bottom(st, n);
     }
+    if (key->owner.runnable) {
+        snprintf(st->names[n], NAME_BYTES, "(runnable)");
+        st->files[n][0] = '\0';
+        set_frame(st, n++, PROFILE_NATIVE, 0, 0);
+    }
     return n;
 }
 

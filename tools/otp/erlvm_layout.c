@@ -292,5 +292,6 @@ void erlvm_layout_fill(const struct erlvm_layout *l, struct otp_layout *out)
         .pairs = l->numbers[ERLVM_DICT_PAIRS],
         .atom_bits = l->numbers[ERLVM_ATOMS_SEGMENT_BITS],
         .atom_bytes = l->numbers[ERLVM_ATOM_SIZE],
+        .slept = l->numbers[ERLVM_PROC_SLEPT],
     };
 }

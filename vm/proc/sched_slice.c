@@ -99,6 +99,7 @@ static PROBE_COLD void follow_end(Process *p, bool waits)
 
 static PROBE_COLD void watch_end(Process *p, bool waits)
 {
+	p->slept = waits;
 	if (is_slice_followed())
 		follow_end(p, waits);
 	else if (PROBE_ON(process__unscheduled))

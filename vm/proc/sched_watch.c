@@ -17,6 +17,7 @@ void sched_tell_slice(Process *p, bool begins)
 			trace_hooks.slice_began(p, false);
 		return;
 	}
+	p->slept = false;
 	if (PROBE_ON(process__unscheduled))
 		probe_process__unscheduled(p, false);
 	if (trace_active)
