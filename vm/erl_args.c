@@ -603,14 +603,6 @@ static const char *find_root(const struct words *flags)
 	return NULL;
 }
 
-/* Does ERLVM_PARTLY name it? */
-static bool is_wanted(const struct release *r)
-{
-	const char *wanted = getenv("ERLVM_PARTLY");
-
-	return r->is_whole || (wanted != NULL && strcmp(wanted, r->text) == 0);
-}
-
 void erl_args_use_library(void)
 {
 	char *erts = code_path_erts(), known[64];
@@ -618,8 +610,8 @@ void erl_args_use_library(void)
 	const struct release *r = release_find(number);
 
 	mem_free(erts);
-	release_name_known(known, sizeof(known), false);
-	if (r == NULL || !is_wanted(r))
+	release_name_known(known, sizeof(known));
+	if (r == NULL)
 		erl_args_fail("the library in %s is of Erlang/OTP %d, and erlvm runs that of %s: name its root with "
 			      "-root or ERLVM_ROOT",
 			      code_path_root(), number, known);

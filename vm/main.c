@@ -248,7 +248,7 @@ int main(int argc, char **argv)
 		return finish_output();
 	}
 	if (argv[1] != NULL && strcmp(argv[1], "--version") == 0) {
-		release_name_known(known, sizeof(known), false);
+		release_name_known(known, sizeof(known));
 		printf("erlvm %s (Erlang/OTP %s)\n", erlvm_release, known);
 		return finish_output();
 	}

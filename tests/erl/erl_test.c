@@ -608,7 +608,6 @@ START_TEST(test_program_on_its_library)
 	}
 	setenv("ERLVM_ROOT", root, 1);
 	erlvm = (struct vm){ programs.erlvm, variable, library_release(path) };
-	setenv("ERLVM_PARTLY", release, 1);
 	ck_assert_msg(run_program(path, &erlvm, no_flags, (RUN_SECONDS - 10) * patience()),
 		      "%s on %s: crashed or did not end", path, root);
 }

@@ -251,7 +251,6 @@ START_TEST(test_shell_of_otp_27)
 		return;
 	}
 	setenv("ERLVM_ROOT", root, 1);
-	setenv("ERLVM_PARTLY", "27", 1);
 	start_shell((char *[]){ get_vm(1), NULL });
 	ioctl(session.fd, TIOCSWINSZ, &size);
 	play("erlvm with OTP 27", talk, sizeof(talk) / sizeof(talk[0]));

@@ -58,11 +58,6 @@ erlvm)
 	refused ls /usr/bin/erlvm
 	refused ls /usr/lib/erlvm
 	;;
-no_erlvm)
-	refused install ./erlvm_*.deb >said 2>&1
-	cat said
-	grep -q 'erlvm : Depends: erlang-base (< 1:28)' said
-	;;
 remove)
 	apt-get -q purge -y erlsnoop
 	find / -xdev \( -path /root -o -path /var/cache \) -prune -o -iname '*erlsnoop*' -print | refused grep .

@@ -12,7 +12,7 @@ list_rows() { # of the sections of docs/coverage.md whose head matches: the func
 }
 # hold RELEASE ROOT OWN SECTIONS: rows of the section OWN are of what is not there; those of SECTIONS, a pattern, excuse.
 hold() {
-	export ERLVM_ROOT=$2 ERLVM_PARTLY=$1
+	export ERLVM_ROOT=$2
 	if ! "$build/erlvm" -noshell -eval 'case compile:file("tests/lint/library_natives", [{outdir, "'"$work"'"}]) of {ok, _} -> halt(0); _ -> halt(1) end.' ||
 		! "$build/erlvm" -noshell -pa "$work" -s library_natives main >"$work/told" || ! grep -qE '^[0-9]{3,} modules$' "$work/told"; then
 		fail "erlvm does not tell what the library of OTP $1 in $2 wants"

@@ -8,10 +8,10 @@ START_TEST(test_demo_watches_erl_where_erlvm_refuses_the_library)
     const struct support_run *r;
 
     SUPPORT_BPF();
-    r = support_run("mkdir -p other/erts-17.1.1; cd $SOURCE; here=$OLDPWD; "
+    r = support_run("mkdir -p other/erts-18.0; cd $SOURCE; here=$OLDPWD; "
                     "ERLVM_ROOT=$here/other BUILD=${ERLSNOOP%%/*} bash bench/demo.sh");
     ck_assert_msg(r->status == 0, "status %d: %s", r->status, r->err);
-    ck_assert_ptr_nonnull(strstr(r->out, "other is of Erlang/OTP 29, and erlvm runs that of 25 and 27, so the stock erl is "
+    ck_assert_ptr_nonnull(strstr(r->out, "other is of Erlang/OTP 30, and erlvm runs that of 25, 27 and 29, so the stock erl is "
                                          "watched here.\n"));
     for (const char *const *shown = (const char *const[]){"-noinput -kernel", " OTP 2", "INITIAL CALL\n",
                                                            "demo:job/1\n", "From send to receiver scheduled\n", "By operation:",

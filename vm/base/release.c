@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHOLE = true, PARTLY = false };
 enum { RELEASE_BEFORE_ERTS = 12 };
 
 static const struct release rows[] = {
-#define RELEASE(number, erts, state, nif, driver) { number, state, #number, erts, nif, driver },
+#define RELEASE(number, erts, nif, driver) { number, #number, erts, nif, driver },
 #include "releases.def"
 };
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
@@ -30,19 +29,16 @@ void release_use(const struct release *r)
 	release_current = r;
 }
 
-void release_name_known(char *to, size_t room, bool partly)
+void release_name_known(char *to, size_t room)
 {
-	size_t left = 0, used = 0;
+	size_t left = ROW_COUNT, used = 0;
 
-	for (size_t i = 0; i < ROW_COUNT; i++)
-		left += rows[i].is_whole || partly;
 	to[0] = '\0';
-	for (size_t i = 0; i < ROW_COUNT && used < room; i++)
-		if (rows[i].is_whole || partly) {
-			left--;
-			used += (size_t)snprintf(to + used, room - used, "%d%s", rows[i].number,
-						 left == 0 ? "" : left == 1 ? " and " : ", ");
-		}
+	for (size_t i = 0; i < ROW_COUNT && used < room; i++) {
+		left--;
+		used += (size_t)snprintf(to + used, room - used, "%d%s", rows[i].number,
+					 left == 0 ? "" : left == 1 ? " and " : ", ");
+	}
 }
 
 int release_of_erts(const char *version)

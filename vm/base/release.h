@@ -12,7 +12,6 @@ enum { NIF_MAJOR = 2, DRIVER_MAJOR = 3 };
 
 struct release {
 	int number;
-	bool is_whole;              /* else PARTLY */
 	const char *text, *erts;    /* "25", "13.1.5" */
 	int nif_minor, driver_minor;
 };
@@ -34,8 +33,8 @@ static inline bool release_is_from(int number)
 const struct release *release_find(int number);
 /* Before anything else looks at it. */
 void release_use(const struct release *r);
-/* "25, 27 and 29", of those that are whole, or of all. `room` bytes; longer text is cut. */
-void release_name_known(char *to, size_t room, bool partly);
+/* "25, 27 and 29". `room` bytes; longer text is cut. */
+void release_name_known(char *to, size_t room);
 /* The release whose ERTS has the version that the text begins with ("15.2.7"), which is a number. */
 int release_of_erts(const char *version);
 
