@@ -46,6 +46,7 @@ struct engine {
     bool one_vm; /* there will be no other: what it cannot tell is left out of results */
     struct untold untold;
     char unserved[VIEWS_NAMES_BYTES]; /* views that the last VM cannot tell */
+    bool said_missing[VIEW_COUNT];    /* what some VM lacks of it */
     /*
      * Programs count in one of two sides of each map while the other is read (session_change_sides). side: the one
      * whose counts belong to the result that is printed next. cut: that result has ended (on_cut), and programs left
@@ -197,6 +198,21 @@ static int tell_unserved(struct engine *e, const struct target *t, const struct 
     return 0;
 }
 
+/* Why '-' stands where it does, once for a view: as doctor says it. */
+static void tell_missing(struct engine *e, const struct target *t, const struct plan *plan)
+{
+    char missing[VERDICT_BYTES];
+
+    for (size_t v = 0; v < VIEW_COUNT; v++) {
+        if (!e->on[v] || !views[v].text || e->said_missing[v])
+            continue;
+        verdict_missing(t, plan, (enum view_id)v, missing);
+        e->said_missing[v] = *missing;
+        if (*missing)
+            note("%s of '%s' (process %d): no %s", views[v].name, t->name, t->pid, missing);
+    }
+}
+
 /* File operations of a stock emulator go by the thread that does them, which tells whose they are. */
 static int on_hooked(void *ctx, struct session *s, const struct target *t, const struct plan *plan, uint32_t slot)
 {
@@ -210,6 +226,8 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     err = plan->vm->ours ? 0 : tell_unserved(e, t, plan);
     if (err)
         return err;
+    if (!plan->vm->ours)
+        tell_missing(e, t, plan);
     if (e->on[VIEW_efile] && !plan->vm->ours)
         err = otp_threads_put(names_memory(session_names(s), (uint32_t)t->pid), &plan->vm->layout, plan->vm->symbols,
                               slot, session_map(s, "efile_threads"));

@@ -63,12 +63,11 @@ static enum missing_source find_missing_source(const struct target *t, const str
     }
 }
 
-/* Adds to a verdict: "; no " before the first that is missing, commas between. */
-static void add_missing(struct verdict *v, const char *text, size_t *n)
+static void add_missing(char out[VERDICT_BYTES], const char *text)
 {
-    size_t used = strlen(v->text);
+    size_t used = strlen(out);
 
-    snprintf(v->text + used, sizeof v->text - used, "%s%s", (*n)++ ? ", " : "; no ", text);
+    snprintf(out + used, VERDICT_BYTES - used, "%s%s", used ? ", " : "", text);
 }
 
 /* Whether a column before it, in another table of the view, is about the same and has its name. */
@@ -84,21 +83,30 @@ static bool is_named_before(size_t column)
     return false;
 }
 
-/* What the view works without: rows of missing.def, then columns that one event alone tells which this VM has not. */
-static void tell_missing(const struct target *t, const struct plan *plan, enum view_id view, struct verdict *v)
+/* Rows of missing.def, then columns that one event alone tells which this VM has not. */
+void verdict_missing(const struct target *t, const struct plan *plan, enum view_id view, char out[VERDICT_BYTES])
 {
-    size_t n = 0;
-
+    out[0] = '\0';
     for (size_t i = 0; i < sizeof missings / sizeof *missings; i++)
         if (missings[i].view == view && missings[i].source == find_missing_source(t, plan, missings[i].probe))
-            add_missing(v, missings[i].text, &n);
+            add_missing(out, missings[i].text);
     for (size_t i = 0; i < view_ncolumns; i++) {
         enum batch_event event = view_column_event(&view_columns[i]);
 
         if (event < BATCH_EVENTS && view_columns[i].head && view_table(view_columns[i].table)->view == view &&
             plan->events[plan_find_probe(event_row(event)->name)].source == PLAN_NONE && !is_named_before(i))
-            add_missing(v, view_columns[i].head, &n);
+            add_missing(out, view_columns[i].head);
     }
+}
+
+static void tell_missing(const struct target *t, const struct plan *plan, enum view_id view, struct verdict *v)
+{
+    char missing[VERDICT_BYTES];
+    size_t used = strlen(v->text);
+
+    verdict_missing(t, plan, view, missing);
+    if (*missing)
+        snprintf(v->text + used, sizeof v->text - used, "; no %s", missing);
 }
 
 static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *skeleton, const struct target *t,

@@ -18,10 +18,12 @@ enum {
 #include "../../bpf/views.def"
 };
 
+enum { VERDICT_BYTES = 256 };
+
 /* Whether a subcommand works on a VM, how and without what, or why not: one line. */
 struct verdict {
     bool works;
-    char text[256];
+    char text[VERDICT_BYTES];
 };
 
 /* What is said of views that it does not serve: of '%s' (process %d), names of views. */
@@ -32,6 +34,9 @@ struct verdict {
  * view's probes, and none that hooks tell in other releases is missing, but for what views do without.
  */
 bool verdict_serves(const struct plan *plan, enum view_id view);
+/* What the view works without on that VM, "QUEUED, RECEIVED": columns that show '-', and what the manual tells of; ""
+ * when it has all. */
+void verdict_missing(const struct target *target, const struct plan *plan, enum view_id view, char out[VERDICT_BYTES]);
 /* Names of subcommands, in the order of verdicts. */
 extern const char *const verdict_commands[VERDICT_COMMANDS];
 /* Fills VERDICT_COMMANDS rows. */
