@@ -158,6 +158,8 @@ START_TEST(test_stock_leaves_out_counters_that_it_cannot_tell)
     ck_assert_int_ge(support_number(r->out, "\"type\":\"messages\"", "sent"), 2018);
     ck_assert_int_eq(support_lines(r->out, "\"abnormal\":"), 1);
     ck_assert_int_eq(support_lines(r->out, "\"queued\":"), 0);
+    ck_assert_int_eq(support_lines(r->err, ", QUEUED, RECEIVED"), 1);
+    ck_assert_int_eq(support_lines(r->err, "): no SIGNALS"), 1);
     ck_assert_int_eq(support_lines(r->out, "\"received\":"), 0);
     ck_assert_int_eq(support_lines(r->out, "\"signals\":"), 0);
 }
