@@ -290,12 +290,13 @@ END_TEST
 /* A VM that is killed keeps what its threads held, and it is said; one that ends hands it over. */
 START_TEST(test_sources_kill_is_told)
 {
-    static const char *const ends[] = {"kill -9 $p", "echo > go"};
+    static const char *const ends[] = {"kill -9 $p; wait $p; until grep -q 'was killed' said; do kill -0 $a || break; sleep .05; done",
+                                       "echo > go; wait $p; sleep .8"};
 
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready; $ERLSNOOP spawns --json %s > told 2> said & a=$!; attached $a\n"
-        "%s; wait $p; sleep .8; kill -INT $a; wait $a; echo status $?; grep \"pid $p was killed\" said; sed \"s/:$p,/:17,/\" told",
+        "%s; kill -INT $a; wait $a; echo status $?; grep \"pid $p was killed\" said; sed \"s/:$p,/:17,/\" told",
         setting, _i < 2 ? "-p $p" : "-a", ends[_i % 2]);
     bool killed = strstr(r->out, "was killed: what its threads did in their last tenth of a second may be missing") != NULL;
 
