@@ -104,7 +104,7 @@ class Prometheus:
         with open("prometheus.log", "w") as log:
             start(find_program("prometheus"), "--config.file=prometheus.yml", "--storage.tsdb.path=data",
                   "--web.listen-address=127.0.0.1:0", "--enable-feature=exemplar-storage", stdout=log, stderr=log)
-        listening = r'msg="Listening on" address=(\S+)'
+        listening = r'msg="Listening on".* address=(\S+)'
         self.at = await_that("prometheus listens", lambda: find_in("prometheus.log", listening))
 
     def get(self, path, **query):
