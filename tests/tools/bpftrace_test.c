@@ -463,6 +463,7 @@ START_TEST(test_bpftrace_tells_a_rename_with_its_tag)
     const struct support_run *r;
 
     SUPPORT_BPF();
+    require_tracefs();
     r = support_run("%s$(dirname $ERLVM)/erl -noshell -eval 'W = fun W() -> case prim_file:read_file_info(\"go\") of "
                     "{ok, _} -> ok; _ -> timer:sleep(50), W() end end,\n"
                     "W(), dyntrace:put_tag(<<\"some-user-tag\">>), {error, enoent} = file:rename(\"old-name\", \"new-name\"), halt().' & p=$!\n"

@@ -211,7 +211,7 @@ START_TEST(test_stock_messages_tells_those_that_no_process_sends)
         ck_assert_msg(support_number(r->out, row, "sent") >= owners[i].sent, "%s: %s", row, r->out);
         ck_assert_msg(support_number(r->out, row, "arrived") == owners[i].arrived, "%s: %s", row, r->out);
     }
-    ck_assert_int_eq(support_number(r->out, "\"origin\":\"timers\"", "count"), 53);
+    ck_assert_int_ge(support_number(r->out, "\"origin\":\"timers\"", "count"), 53); /* and those of OTP's own processes */
     ck_assert_int_ge(support_number(r->out, "\"origin\":\"ports\"", "count"), 101);
     /* and those of who waits for the five */
     ck_assert_int_eq(support_number(r->out, "\"origin\":\"exits and monitors\"", "count"), 31 + 17 + 5);
