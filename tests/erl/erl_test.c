@@ -540,7 +540,8 @@ static int patience(void)
 }
 
 /* The machine's erl is not what is tested here. OTP 25's crashes or stands still about once in a thousand runs of
- * file_signals.erl, which torments processes that run dirty: such a run is made once more. */
+ * file_signals.erl, which torments processes that run dirty, and OTP 29's stood still in socket_races.erl, where readers
+ * were not woken: such a run is made once more. */
 static void run_on_stock_erl(const char *path)
 {
 	struct vm erl = { "erl", "erl", programs.stock_release };

@@ -298,11 +298,13 @@ static const struct otp_symbol *lower_bound(const struct otp_image *in, const ch
     return in->symbols + from;
 }
 
-/* Source: clone_function_name of gcc. */
+/* Source: clone_function_name of gcc. What is seldom run of one is apart (.cold), and only it goes there. */
 static bool is_clone(const char *suffix)
 {
     static const char *const kinds[] = {"constprop.", "isra.", "part."};
 
+    if (strstr(suffix, ".cold"))
+        return false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strncmp(suffix, kinds[i], strlen(kinds[i])))
             return true;
