@@ -4,7 +4,7 @@
  *   %% expect 27: LINE       behind one of those: in its place with the library of OTP 27 and later ones
  *   %% expect erl 27: LINE   what the stock erl alone prints in its place there
  *   %% until: 26             the program is about libraries up to that of OTP 26
- *   %% erl crashes: 27       the stock erl of OTP 27 and later ones dies of it
+ *   %% erl crashes: 27       the stock erl of OTP 27 and later ones dies of it, or stands still; above it stands how
  *   %% erl differs: 29       most lines of the stock erl of OTP 29 and later ones are others; above it stands why
  *   %% own lines             numbers that only erlvm prints: the stock erl is left out
  * Since OTP 26 a map's keys have no order that is documented: with such a library `#{...}` is compared as if they were
@@ -540,8 +540,7 @@ static int patience(void)
 }
 
 /* The machine's erl is not what is tested here. OTP 25's crashes or stands still about once in a thousand runs of
- * file_signals.erl, which torments processes that run dirty, and OTP 29's stood still in socket_races.erl, where readers
- * were not woken: such a run is made once more. */
+ * file_signals.erl, which torments processes that run dirty: such a run is made once more. */
 static void run_on_stock_erl(const char *path)
 {
 	struct vm erl = { "erl", "erl", programs.stock_release };

@@ -69,12 +69,14 @@ table() ->
 
 etop() ->
     Self = self(),
+    Held = binary:copy(<<"x">>, 1000), % so that there is one
     Pid = spawn_link(fun() -> observer_backend:etop_collect(Self) end),
     Top = receive {Pid, I} -> I after 10000 -> timeout end,
     Fields = tuple_to_list(Top),
     p({is_tuple(Top), lists:any(fun(F) -> is_list(F) andalso length(F) > 10 end, Fields)}),
     Memory = hd([F || F <- Fields, is_list(F), lists:keymember(total, 1, [X || X <- F, is_tuple(X)])]),
     p({proplists:get_value(total, Memory) > 0, proplists:get_value(binary, Memory) > 0,
-       [total, processes, atom, binary, code, ets] -- [K || {K, _} <- Memory]}).
+       [total, processes, atom, binary, code, ets] -- [K || {K, _} <- Memory]}),
+    1000 = byte_size(Held).
 
 p(T) -> io:format("~p~n", [T]).

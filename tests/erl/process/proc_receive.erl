@@ -1,6 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Every kind of receive with every kind of timeout, in every place of a function, while messages, signals and others'
 %% requests come. The functions are generated and compiled here; a small model says how each run must end.
+%% On OTP 29 three of 5,863 runs, whose process is suspended while its timeout comes, did not end in 20 s on a busy machine.
+%% erl differs: 29
 -module(proc_receive).
 -export([main/0]).
 
