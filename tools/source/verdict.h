@@ -34,8 +34,8 @@ struct verdict {
  * view's probes, and none that hooks tell in other releases is missing, but for what views do without.
  */
 bool verdict_serves(const struct plan *plan, enum view_id view);
-/* What the view works without on that VM, "QUEUED, RECEIVED": columns that show '-', and what the manual tells of; ""
- * when it has all. */
+/* What the view works without on that VM: heads of columns that show '-', or a few words ("sizes, QUEUED"); "" when it
+ * has all. Cut at VERDICT_BYTES. */
 void verdict_missing(const struct target *target, const struct plan *plan, enum view_id view, char out[VERDICT_BYTES]);
 /* Names of subcommands, in the order of verdicts. */
 extern const char *const verdict_commands[VERDICT_COMMANDS];

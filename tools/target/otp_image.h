@@ -93,7 +93,8 @@ uint64_t otp_image_offset(const struct otp_image *image, uint64_t address);
 bool otp_image_is_jumped_to(struct otp_image *image, uint64_t from, uint64_t to);
 /*
  * Whether code or data refers to a place in .text: calls it, jumps to it, takes or holds its address; the code of
- * [from, from + size) is not asked. Nothing is missed, and a few are none, as above. True: that is not known.
+ * [from, from + size) is not asked (size 0: all is). Of the ways that compilers use none is missed, and bytes that look
+ * like one may be none. True also where it is not known: the address is not in .text, or memory is short.
  */
 bool otp_image_is_referred_to(struct otp_image *image, uint64_t address, uint64_t from, uint64_t size);
 
