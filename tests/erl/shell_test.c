@@ -146,7 +146,7 @@ START_TEST(test_shell_without_the_menu)
 	play(vm, (struct step[]){ { "", "1> " }, { "\x03" "1+1.\r", "\n2\r\n2> " }, { "q().\r", "ok\r\n" } }, 3);
 	ck_assert_int_eq(end_shell(), 0);
 	start_shell((char *[]){ vm, "+Bc", NULL });
-	play(vm, (struct step[]){ { "", "1> " }, { "\x03", "killed" }, { "q().\r", "ok\r\n" } }, 3);
+	play(vm, (struct step[]){ { "", "1> " }, { "\x03", "killed" }, { "q().\r", "ok" } }, 3);
 	ck_assert_int_eq(end_shell(), 0);
 }
 END_TEST

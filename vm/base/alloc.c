@@ -174,16 +174,16 @@ static inline void *count_block(enum mem_kind kind, void *ptr)
 	return ptr;
 }
 
-static inline void *try_alloc_as(enum mem_kind kind, size_t bytes)
+void *mem_try_alloc_as(enum mem_kind kind, size_t bytes)
 {
 	return count_block(kind, unlikely(bytes > SIZE_MAX - MARK_BYTES) ? NULL : take_block(bytes + MARK_BYTES));
 }
 
-void *mem_try_alloc(size_t bytes) { return try_alloc_as(MEM_SYSTEM, bytes); }
+void *mem_try_alloc(size_t bytes) { return mem_try_alloc_as(MEM_SYSTEM, bytes); }
 
 void *mem_alloc_as(enum mem_kind kind, size_t bytes)
 {
-	void *ptr = try_alloc_as(kind, bytes);
+	void *ptr = mem_try_alloc_as(kind, bytes);
 
 	if (unlikely(ptr == NULL))
 		report_exhaustion(bytes);
@@ -205,23 +205,25 @@ void *mem_zalloc_as(enum mem_kind kind, size_t bytes)
 
 void *mem_zalloc(size_t bytes) { return mem_zalloc_as(MEM_SYSTEM, bytes); }
 
-void *mem_try_realloc(void *ptr, size_t bytes)
+void *mem_try_realloc_as(enum mem_kind kind, void *ptr, size_t bytes)
 {
 	size_t before = ptr ? malloc_usable_size(ptr) : 0, after;
 	long blocks = ptr == NULL;
 
 	if (ptr != NULL)
-		check_kind(ptr, before, MEM_SYSTEM);
+		check_kind(ptr, before, kind);
 	if (bytes > SIZE_MAX - MARK_BYTES)
 		return NULL;
 	ptr = realloc(ptr, bytes ? bytes + MARK_BYTES : 1);
 	if (unlikely(ptr == NULL))
 		return NULL;
 	after = malloc_usable_size(ptr);
-	mark_kind(ptr, after, MEM_SYSTEM);
-	count_bytes(MEM_SYSTEM, (long)after - (long)before, blocks);
+	mark_kind(ptr, after, kind);
+	count_bytes(kind, (long)after - (long)before, blocks);
 	return ptr;
 }
+
+void *mem_try_realloc(void *ptr, size_t bytes) { return mem_try_realloc_as(MEM_SYSTEM, ptr, bytes); }
 
 void *mem_realloc(void *ptr, size_t bytes)
 {

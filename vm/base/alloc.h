@@ -17,6 +17,7 @@ enum mem_kind {
 	/* Processes and their table, heaps, dictionaries, links, timers, what is sent to them: what OTP counts as
 	 * `processes` (erl_alloc.c, erts_memory). */
 	MEM_PROCESS,
+	MEM_BINARY, /* counted binaries, and resources in them */
 	MEM_KINDS
 };
 
@@ -30,7 +31,9 @@ void *mem_realloc(void *ptr, size_t bytes) __attribute__((returns_nonnull));
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 /* Fails: NULL when the memory cannot be had. For sizes that Erlang code chooses. */
 void *mem_try_alloc(size_t bytes) __attribute__((malloc));
+void *mem_try_alloc_as(enum mem_kind kind, size_t bytes) __attribute__((malloc));
 void *mem_try_realloc(void *ptr, size_t bytes);
+void *mem_try_realloc_as(enum mem_kind kind, void *ptr, size_t bytes);
 /* Gives back the end of a block. Fails: false where a block cannot shrink without moving; it is then as it was. */
 bool mem_shrink_in_place(enum mem_kind kind, void *ptr, size_t bytes);
 void mem_free(void *ptr);

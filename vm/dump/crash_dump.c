@@ -226,11 +226,12 @@ void crash_dump_memory(void)
 {
 	struct sums sums = measure();
 	size_t code = sums.code + sums.old_code, processes = mem_kind_bytes(MEM_PROCESS), spare = process_spare_bytes();
-	size_t others = mem_kind_bytes(MEM_SYSTEM) + code, atoms = atom_memory_bytes();
+	size_t binaries = mem_kind_bytes(MEM_BINARY), atoms = atom_memory_bytes();
+	size_t others = mem_kind_bytes(MEM_SYSTEM) + binaries + code;
 
 	dump_format("=memory\ntotal: %zu\nprocesses: %zu\nprocesses_used: %zu\nsystem: %zu\n", processes + others,
 		    processes, processes > spare ? processes - spare : 0, others);
-	dump_format("atom: %zu\natom_used: %zu\nbinary: %zu\ncode: %zu\nets: %zu\n", atoms, atoms, binary_total_bytes(),
+	dump_format("atom: %zu\natom_used: %zu\nbinary: %zu\ncode: %zu\nets: %zu\n", atoms, atoms, binaries,
 		    code, table_words_total() * sizeof(Term));
 	dump_format("=index_table:atom_tab\nlimit: %u\nentries: %u\n", atom_limit(), atom_count());
 }

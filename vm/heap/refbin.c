@@ -7,29 +7,9 @@
 #include "base/alloc.h"
 #include "term/node.h"
 
-/* Counted per thread and folded in now and then, as memory is. */
-enum { FOLD_BYTES = 1 << 14 };
 /* Behind the bytes of a binary, as in OTP: libraries that print into one end it with a NUL that they did not ask room
  * for. */
 enum { SPARE_BYTES = 7 };
-static atomic_long counted_bytes;
-static _Thread_local long unfolded_bytes;
-
-static void count_bytes(long delta)
-{
-	unfolded_bytes += delta;
-	if (unfolded_bytes > FOLD_BYTES || unfolded_bytes < -FOLD_BYTES) {
-		atomic_fetch_add_explicit(&counted_bytes, unfolded_bytes, memory_order_relaxed);
-		unfolded_bytes = 0;
-	}
-}
-
-size_t binary_total_bytes(void)
-{
-	long n = atomic_load_explicit(&counted_bytes, memory_order_relaxed) + unfolded_bytes;
-
-	return n > 0 ? (size_t)n : 0;
-}
 
 struct binary *binary_new(size_t bytes)
 {
@@ -37,10 +17,9 @@ struct binary *binary_new(size_t bytes)
 
 	if (bytes > SIZE_MAX - sizeof(*b) - SPARE_BYTES)
 		return NULL;
-	b = mem_try_alloc(sizeof(*b) + bytes + SPARE_BYTES);
+	b = mem_try_alloc_as(MEM_BINARY, sizeof(*b) + bytes + SPARE_BYTES);
 	if (b == NULL)
 		return NULL;
-	count_bytes((long)(sizeof(*b) + bytes));
 	atomic_init(&b->refs, 1);
 	b->size_bytes = bytes;
 	return b;
@@ -64,8 +43,7 @@ void binary_unref(struct binary *b)
 		resource_unref(resource_of(b));
 	else if (before != 1)
 		return;
-	count_bytes(-(long)(sizeof(*b) + b->size_bytes));
-	mem_free(b);
+	mem_free_as(MEM_BINARY, b);
 }
 
 struct binary *binary_resize(struct binary *b, size_t bytes)
@@ -75,11 +53,10 @@ struct binary *binary_resize(struct binary *b, size_t bytes)
 	ASSERT(atomic_load(&b->refs) == 1);
 	if (bytes > SIZE_MAX - sizeof(*b) - SPARE_BYTES)
 		return NULL;
-	resized = mem_try_realloc(b, sizeof(*b) + bytes + SPARE_BYTES);
+	resized = mem_try_realloc_as(MEM_BINARY, b, sizeof(*b) + bytes + SPARE_BYTES);
 	if (resized == NULL && bytes > b->size_bytes)
 		return NULL;
 	b = resized != NULL ? resized : b; /* what cannot move to less room stays where it is */
-	count_bytes((long)bytes - (long)b->size_bytes);
 	b->size_bytes = bytes;
 	return b;
 }
@@ -118,9 +95,8 @@ Term refbin_put(struct heap *h, struct binary *b, size_t size_bytes)
 
 Term refbin_put_resource(struct heap *h, struct resource *r, const void *bytes, size_t size_bytes)
 {
-	struct binary *b = mem_alloc(sizeof(*b) + sizeof(r));
+	struct binary *b = mem_alloc_as(MEM_BINARY, sizeof(*b) + sizeof(r));
 
-	count_bytes((long)(sizeof(*b) + sizeof(r)));
 	atomic_init(&b->refs, BINARY_OF_RESOURCE | 1);
 	b->size_bytes = sizeof(r);
 	memcpy(b->data, &r, sizeof(r));

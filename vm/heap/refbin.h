@@ -25,9 +25,6 @@ void binary_unref(struct binary *b);
 /* Only while the caller holds the one reference. Fails: NULL, b is unchanged; never when it gets smaller. */
 struct binary *binary_resize(struct binary *b, size_t bytes);
 
-/* Units: bytes that all counted binaries take (approximate between threads). */
-size_t binary_total_bytes(void);
-
 /* A refbin on h over bytes [0, size) of b. Takes: the reference. GC: none. */
 Term refbin_put(struct heap *h, struct binary *b, size_t size_bytes);
 /* The same over bytes that stand anywhere in b, and do not change. */

@@ -285,13 +285,13 @@ START_TEST(test_binary_resize_fails_and_leaves_it)
 	size_t total;
 
 	memset(b->data, 'x', 100);
-	total = binary_total_bytes();
+	total = mem_kind_bytes(MEM_BINARY);
 	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
 		ck_assert_ptr_null(binary_new(impossible[i]));
 		ck_assert_ptr_null(binary_resize(b, impossible[i]));
 		ck_assert_uint_eq(b->size_bytes, 100);
 	}
-	ck_assert_uint_eq(binary_total_bytes(), total);
+	ck_assert_uint_eq(mem_kind_bytes(MEM_BINARY), total);
 	b = binary_resize(b, 200);
 	ck_assert_ptr_nonnull(b);
 	ck_assert_uint_eq(b->size_bytes, 200);

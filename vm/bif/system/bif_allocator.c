@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: what system_info tells of allocators. All memory is the C library's, and every block is counted
- * as a process's or another: eheap_alloc has the former (all that erlang:memory(processes) tells), std_alloc the
- * others. The rest of OTP's allocators answer as they do where `+Mea min` has disabled them. Both take blocks from the
- * same arenas, so what was obtained from the system is told of each by its share of what is held: the sum is true. The
- * C library says neither what the most was (the present value is told) nor which blocks it mapped for themselves (none
- * is told). */
+ * as a process's, as a binary or as another: eheap_alloc has the first (all that erlang:memory(processes) tells),
+ * binary_alloc the second (memory(binary)), std_alloc the others. The rest of OTP's allocators answer as they do where
+ * `+Mea min` has disabled them. All take blocks from the same arenas, so what was obtained from the system is told of
+ * each by its share of what is held: the sum is true. The C library says neither what the most was (the present value
+ * is told) nor which blocks it mapped for themselves (none is told). */
 #include <gnu/libc-version.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,8 +33,15 @@ static Term sys_options(struct heap *h)
 
 static bool kind_of(Term name, enum mem_kind *kind)
 {
-	*kind = name == am_eheap_alloc ? MEM_PROCESS : MEM_SYSTEM;
-	return name == am_eheap_alloc || name == am_std_alloc;
+	static const Term names[MEM_KINDS] = { [MEM_SYSTEM] = am_std_alloc, [MEM_PROCESS] = am_eheap_alloc,
+					       [MEM_BINARY] = am_binary_alloc };
+
+	for (int k = 0; k < MEM_KINDS; k++)
+		if (names[k] == name) {
+			*kind = (enum mem_kind)k;
+			return true;
+		}
+	return false;
 }
 
 /* {Library, Version, Features, [{Allocator, Options}]} */
@@ -53,7 +60,9 @@ Term info_allocator(Process *p)
 	}
 	settings = heap_cons(h, heap_tuple(h, am_sys_alloc, sys_options(h)), settings);
 	return heap_tuple(h, am_glibc, version,
-			  heap_list_array(h, 3, (Term[]){ am_sys_alloc, am_std_alloc, am_eheap_alloc }, NIL), settings);
+			  heap_list_array(h, 4, (Term[]){ am_sys_alloc, am_std_alloc, am_eheap_alloc, am_binary_alloc },
+					  NIL),
+			  settings);
 }
 
 Term info_alloc_util_allocators(Process *p)

@@ -39,10 +39,10 @@ static struct memory measure_memory(void)
 
 	m.processes_used = m.processes > spare ? m.processes - spare : 0;
 	m.atoms = atom_memory_bytes();
-	m.binaries = binary_total_bytes();
+	m.binaries = mem_kind_bytes(MEM_BINARY);
 	m.ets = table_words_total() * sizeof(Term);
 	module_each(sum_code, &m.code);
-	m.total = m.processes + mem_kind_bytes(MEM_SYSTEM) + m.code;
+	m.total = m.processes + m.binaries + mem_kind_bytes(MEM_SYSTEM) + m.code;
 	return m;
 }
 
