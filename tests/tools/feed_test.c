@@ -19,7 +19,7 @@ static void set_up(void)
 {
     struct view_settings settings = {.on = {[VIEW_spawns] = 1, [VIEW_msglat] = 1}};
 
-    sink_init(&sink, open_memstream(&printed, &nprinted), true, false);
+    sink_init(&sink, open_memstream(&printed, &nprinted), OPTIONS_FORM_jsonl, false);
     ck_assert_int_eq(feed_new(&settings, &feed), 0);
 }
 

@@ -151,7 +151,7 @@ static const struct {
     {"spawns --e", "--events"},
     {"spawns --b", "--budget"},
     {"list --e", ""},
-    {"doctor -", "-p -v --json -h --help --"},
+    {"doctor -", "-p -v --json --terms -h --help --"},
     {"stacks --svg ./so", "./some file.svg"},
     {"trace -o so", "some file.svg"},
     {"report so", "some file.svg"},

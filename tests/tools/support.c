@@ -159,14 +159,17 @@ int support_start_erl(void)
 
 const struct support_run *support_hostile(const char *command, const char *fires)
 {
-    static const char clean[] = "t:0\nj:0\nparsed\n";
+    static const char clean[] = "t:0\nj:0\ne:0\nparsed\nconsulted\n";
     const struct support_run *r = support_run(
         "evil=$'\\e]0;x\\a\\e[2J\\x80\\xff\\u202e\"\\\\\\t\\n'; fire=(%s)\n"
         "$ERLSNOOP %s --events -- $EMITTER \"${fire[@]}\" | grep -vE '^[a-z_]+ [0-9]+ [0-9]+$' > t\n"
         "$ERLSNOOP %s --json --events -- $EMITTER \"${fire[@]}\" | grep '^{' > j\n"
-        "LC_ALL=C grep -c $'[\\x01-\\x09\\x0b-\\x1f\\x7f\\x80-\\xff]' t j\n"
+        "$ERLSNOOP %s --terms --events -- $EMITTER \"${fire[@]}\" | grep '^#' > e\n"
+        "LC_ALL=C grep -c $'[\\x01-\\x09\\x0b-\\x1f\\x7f\\x80-\\xff]' t j e\n"
         "python3 -c 'import sys,json\n"
-        "for l in sys.stdin: json.loads(l)' < j && echo parsed; cat t", fires, command, command);
+        "for l in sys.stdin: json.loads(l)' < j && echo parsed\n"
+        "erl -noinput -eval '{ok, [_ | _]} = file:consult(\"e\"), io:format(\"consulted~n\"), halt().'; cat t",
+        fires, command, command, command);
 
     ck_assert_msg(!strncmp(r->out, clean, sizeof clean - 1), "%s", r->out);
     return r;

@@ -31,7 +31,7 @@ int support_start_erl(void);
 /* The number of member `key` in the first JSON line that holds `mark`; -1 when there is none. */
 long support_number(const char *json, const char *mark, const char *key);
 /*
- * Runs `erlsnoop COMMAND --events`, as table and as JSON, on an emitter that fires FIRES (bash words; "$evil" in them holds
+ * Runs `erlsnoop COMMAND --events`, in each form of results, on an emitter that fires FIRES (bash words; "$evil" in them holds
  * control characters, bad UTF-8 and quotes), and asserts that none of it comes out raw. `out` has the table's lines.
  */
 const struct support_run *support_hostile(const char *command, const char *fires);

@@ -54,23 +54,23 @@ START_TEST(test_provider_usdt_parse_arg_refuses)
 END_TEST
 
 static const struct {
-    const char *in, *text, *json;
+    const char *in, *text, *json, *erlang;
 } escapes[] = {
-    {"lists:map/2", "lists:map/2", "lists:map/2"},
-    {"\033[2J", "\\x1b[2J", "\\u001b[2J"},
-    {"a\nb\tc\177", "a\\x0ab\\x09c\\x7f", "a\\u000ab\\u0009c\\u007f"},
-    {"\"\\", "\"\\", "\\\"\\\\"},
-    {"\xc3\xa5\xe2\x82\xac", "\xc3\xa5\xe2\x82\xac", "\xc3\xa5\xe2\x82\xac"},
-    {"\x80\xff", "\\x80\\xff", "\\ufffd\\ufffd"},
-    {"\xc3\xa9\xc0\x80\n", "\xc3\xa9\\x00\\x0a", "\xc3\xa9\\u0000\\u000a"},
-    {"\xc0\xaf", "\\xc0\\xaf", "\\ufffd\\ufffd"},
-    {"\xed\xa0\x80", "\\xed\\xa0\\x80", "\\ufffd\\ufffd\\ufffd"},
-    {"\xe2\x82", "\\xe2\\x82", "\\ufffd\\ufffd"},
-    {"\xc2\x9b" "2J", "\\xc2\\x9b2J", "\\u009b2J"},
-    {"\xe2\x80\xae", "\\xe2\\x80\\xae", "\\u202e"},
+    {"lists:map/2", "lists:map/2", "lists:map/2", "lists:map/2"},
+    {"\033[2J", "\\x1b[2J", "\\u001b[2J", "\\x{1b}[2J"},
+    {"a\nb\tc\177", "a\\x0ab\\x09c\\x7f", "a\\u000ab\\u0009c\\u007f", "a\\x{a}b\\x{9}c\\x{7f}"},
+    {"\"\\", "\"\\", "\\\"\\\\", "\\\"\\\\"},
+    {"\xc3\xa5\xe2\x82\xac", "\xc3\xa5\xe2\x82\xac", "\xc3\xa5\xe2\x82\xac", "\xc3\xa5\xe2\x82\xac"},
+    {"\x80\xff", "\\x80\\xff", "\\ufffd\\ufffd", "\\x{fffd}\\x{fffd}"},
+    {"\xc3\xa9\xc0\x80\n", "\xc3\xa9\\x00\\x0a", "\xc3\xa9\\u0000\\u000a", "\xc3\xa9\\x{0}\\x{a}"},
+    {"\xc0\xaf", "\\xc0\\xaf", "\\ufffd\\ufffd", "\\x{fffd}\\x{fffd}"},
+    {"\xed\xa0\x80", "\\xed\\xa0\\x80", "\\ufffd\\ufffd\\ufffd", "\\x{fffd}\\x{fffd}\\x{fffd}"},
+    {"\xe2\x82", "\\xe2\\x82", "\\ufffd\\ufffd", "\\x{fffd}\\x{fffd}"},
+    {"\xc2\x9b" "2J", "\\xc2\\x9b2J", "\\u009b2J", "\\x{9b}2J"},
+    {"\xe2\x80\xae", "\\xe2\\x80\\xae", "\\u202e", "\\x{202e}"},
 };
 
-START_TEST(test_escape_text_and_json)
+START_TEST(test_escape_for_each_reader)
 {
     char out[64];
 
@@ -78,6 +78,8 @@ START_TEST(test_escape_text_and_json)
     ck_assert_str_eq(out, escapes[_i].text);
     escape_json(out, sizeof out, escapes[_i].in, 64);
     ck_assert_str_eq(out, escapes[_i].json);
+    escape_erlang(out, sizeof out, escapes[_i].in, 64);
+    ck_assert_str_eq(out, escapes[_i].erlang);
 }
 END_TEST
 
@@ -145,7 +147,7 @@ START_TEST(test_hist_of_far_values_is_short)
 
     for (int i = 0; i < WIRE_HIST_SLOTS; i++)
         h.slots[i] = hist_slot_low(i) == 2 || hist_slot_low(i) == 16 || hist_slot_low(i) == 4096;
-    sink_init(&sink, out, false, false);
+    sink_init(&sink, out, OPTIONS_FORM_table, false);
     sink_hist(&sink, "h", "Title", SINK_COUNT, &h);
     ck_assert_int_eq(sink_end(&sink), 0);
     fclose(out);
@@ -181,7 +183,7 @@ Suite *text_suite(void)
     tcase_add_loop_test(pure, test_provider_usdt_parse_arg_understands, 0, sizeof args / sizeof *args);
     tcase_add_loop_test(pure, test_provider_usdt_parse_arg_refuses, 0,
                         sizeof bad_args / sizeof *bad_args);
-    tcase_add_loop_test(pure, test_escape_text_and_json, 0, sizeof escapes / sizeof *escapes);
+    tcase_add_loop_test(pure, test_escape_for_each_reader, 0, sizeof escapes / sizeof *escapes);
     tcase_add_test(pure, test_escape_text_cuts_at_a_whole_escape);
     tcase_add_test(pure, test_hist_percentile_lies_in_its_slot);
     tcase_add_test(pure, test_hist_slots_follow_each_other);

@@ -33,6 +33,31 @@ START_TEST(test_trace_records_what_happened)
 }
 END_TEST
 
+/* What programs get says the same in both forms: file:consult/1 reads the terms, and each is the object of its line. */
+START_TEST(test_terms_say_what_json_says)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > j << 'E'\n#!/usr/bin/env escript\n"
+        "main([File]) -> io:setopts([{encoding, unicode}]), {ok, Terms} = file:consult(File),\n"
+        "  [io:format(\"~ts~n\", [[\"{\", lists:join(\",\", [[$\", atom_to_list(K), \"\\\":\", json(V)] || {K, V} <- maps:to_list(T)]), \"}\"]]) || T <- Terms].\n"
+        "json(V) when is_integer(V), V > 1 bsl 60 -> [$\", calendar:system_time_to_rfc3339(V div 1000, [{unit, microsecond}, {offset, \"Z\"}]), $\"];\n"
+        "json(V) when is_list(V) -> [\"[\", lists:join(\",\", [json(E) || E <- V]), \"]\"];\n"
+        "json(V) when is_tuple(V) -> json(tuple_to_list(V));\n"
+        "json(V) when is_atom(V) -> [$\", atom_to_list(V), $\"];\n"
+        "json(V) when is_float(V) -> float_to_list(V, [{decimals, 3}]);\n"
+        "json(V) -> io_lib:format(\"~tp\", [if is_binary(V) -> unicode:characters_to_list(V); true -> V end]).\nE\n"
+        "chmod +x j; $ERLSNOOP trace -o r -- " VM " spawn > t\n"
+        "for o in '' --events; do $ERLSNOOP report r --json $o all > json; $ERLSNOOP report r --terms $o all > terms; ./j terms > both\n"
+        "python3 -c \"\n"
+        "import json\n"
+        "a, b = ([json.loads(line) for line in open(name)] for name in ('json', 'both'))\n"
+        "print([(x, y) for x, y in zip(a, b) if x != y], len(a) == len(b), len(a) > 20, {'slots', 'time', 'type'} <= {k for x in a for k in x} or '$o')\"; done");
+
+    ck_assert_msg(!strcmp(r->out, "[] True True True\n[] True True --events\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
 /* The same run, told by notes with texts to the view, and by the recording: the same rows. Both begin once the VM
  * has. */
 START_TEST(test_report_of_a_view_tells_what_the_view_told)
@@ -615,6 +640,7 @@ Suite *trace_suite(void)
     tcase_set_timeout(live, 60);
     tcase_set_timeout(lines, 30);
     tcase_add_test(live, test_trace_records_what_happened);
+    tcase_add_test(live, test_terms_say_what_json_says);
     tcase_add_test(live, test_report_of_a_view_tells_what_the_view_told);
     tcase_add_test(live, test_report_tells_orderly_exits_from_others);
     tcase_add_test(live, test_report_refuses_what_was_not_recorded);

@@ -380,7 +380,7 @@ START_TEST(test_views_tables_fit_a_line_of_80)
 
         for (int c = 0; c < t->sink.ncolumns; c++)
             cells[c] = t->sink.columns[c].type == SINK_TEXT ? SINK_S("ownwidth") : SINK_NONE;
-        sink_init(&sink, out, false, false);
+        sink_init(&sink, out, OPTIONS_FORM_table, false);
         sink_row(&sink, &t->sink, cells);
         sink_flush(&sink);
         fclose(out);

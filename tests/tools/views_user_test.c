@@ -67,7 +67,7 @@ static void begin(bool events)
     memcpy(settings.slowest, kept, sizeof kept);
     for (int i = 0; i < VIEW_COUNT; i++)
         settings.events[i] = events;
-    sink_init(&sink, open_memstream(&printed, &nprinted), true, false);
+    sink_init(&sink, open_memstream(&printed, &nprinted), OPTIONS_FORM_jsonl, false);
     source = (struct result_source){.take = take,
                                     .name = name_of,
                                     .sink = &sink,

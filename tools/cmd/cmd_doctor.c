@@ -284,7 +284,7 @@ int cmd_doctor(int argc, char **argv)
         return err;
     if (o.pid && (err = target_require(o.pid, &only)))
         return err;
-    sink_init(&d.sink, stdout, o.json, false);
+    sink_init(&d.sink, stdout, o.form, false);
     check_kernel(&d);
     check_uprobes(&d);
     check_proc(&d);

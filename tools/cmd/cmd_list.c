@@ -24,13 +24,13 @@ static const struct sink_column columns[] = {
     {"commands", "COMMANDS", SINK_TEXT, 0}};
 static const struct sink_table table = {"vm", NULL, columns, 7};
 
-/* The same in JSON, whole. */
-static const struct sink_column json_columns[] = {
+/* The same for programs, whole. */
+static const struct sink_column whole_columns[] = {
     {"pid", NULL, SINK_COUNT, 0},        {"name", NULL, SINK_TEXT, 0},     {"provider", NULL, SINK_TEXT, 0},
     {"release", NULL, SINK_TEXT, 0},     {"up", NULL, SINK_NS, 0},         {"processes", NULL, SINK_COUNT, 0},
     {"schedulers", NULL, SINK_COUNT, 0}, {"commands", NULL, SINK_TEXT, 0}, {"events", NULL, SINK_COUNT, 0},
     {"build_id", NULL, SINK_TEXT, 0}};
-static const struct sink_table json_table = {"vm", NULL, json_columns, 10};
+static const struct sink_table whole_table = {"vm", NULL, whole_columns, 10};
 
 static const struct sink_column refusal_columns[] = {{"pid", "PID", SINK_COUNT, 7},
                                                      {"why", "NOT HOOKED, BECAUSE", SINK_TEXT, -1}};
@@ -44,7 +44,6 @@ struct refusal {
 
 struct state {
     struct sink sink;
-    bool json;
     struct refusal *refusals, **last;
     int found;
 };
@@ -150,8 +149,8 @@ static void print_vm(struct state *st, const struct target *t, const struct plan
              release);
     format_age(up, sizeof up, age);
     format_commands(commands, sizeof commands, t, plan);
-    if (st->json)
-        sink_row(&st->sink, &json_table,
+    if (st->sink.ops->for_programs)
+        sink_row(&st->sink, &whole_table,
                  (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->name), SINK_S(t->provider->name),
                                        release[0] ? SINK_S(release) : SINK_NONE, SINK_N((uint64_t)(age * 1e9)),
                                        counted ? SINK_N(processes) : SINK_NONE,
@@ -207,8 +206,7 @@ int cmd_list(int argc, char **argv)
         return err;
     if (o.name && (err = target_find(o.name, &o.pid)))
         return err;
-    sink_init(&st.sink, stdout, o.json, false);
-    st.json = o.json;
+    sink_init(&st.sink, stdout, o.form, false);
     st.last = &st.refusals;
     err = o.pid ? print_only(&st, o.pid) : target_each(&(struct target_visitor){.found = print_target, .ctx = &st});
     print_refusals(&st);

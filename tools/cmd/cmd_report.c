@@ -575,7 +575,7 @@ static int run(struct state *st)
         err = begin_feed(st);
     if (err)
         return err;
-    sink_init(&st->sink, stdout, st->options->json, st->options->timestamps);
+    sink_init(&st->sink, stdout, st->options->form, st->options->timestamps);
     for (size_t i = 0; i < st->nfiles && !err && (st->viewed || st->chosen || st->options->events); i++)
         err = learn_file(st, st->files[i]);
     if (!err)

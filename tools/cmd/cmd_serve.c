@@ -86,7 +86,7 @@ int cmd_serve(int argc, char **argv)
     struct serve s = {.settings = {"127.0.0.1:9464", NULL, s.on, 60000000000u}};
     const struct options_spec spec = {"serve",
                                       "Serves what views count as metrics over HTTP, at /metrics, for Prometheus.",
-                                      OPTIONS_TARGET | OPTIONS_BUDGET | OPTIONS_NO_JSON,
+                                      OPTIONS_TARGET | OPTIONS_BUDGET | OPTIONS_NO_RESULTS,
                                       extras,
                                       &s,
                                       NULL};

@@ -644,8 +644,8 @@ static int check_options(const struct state *st, const struct options *o)
         return fail(FAIL_USAGE, "choose one of --off-cpu and --event");
     if (st->mode != MODE_CPU && st->hz)
         return fail(FAIL_USAGE, "--hz is for time on the CPU: every event is counted");
-    if (st->folded && o->json)
-        return fail(FAIL_USAGE, "choose one of --folded and --json");
+    if (st->folded && o->form)
+        return fail(FAIL_USAGE, "choose one of --folded and --%s", options_forms[o->form]);
     return 0;
 }
 

@@ -13,7 +13,7 @@ struct listing {
     struct sink_table table;
 };
 
-static const struct sink_table *json_table(const struct event_row *row)
+static const struct sink_table *member_table(const struct event_row *row)
 {
     static struct listing listings[BATCH_EVENTS];
     struct listing *l = &listings[event_find(row->name)];
@@ -35,7 +35,7 @@ static bool is_number(enum event_unit unit)
 }
 
 /* Each argument that is known is a member; numbers that are negative are told as text. */
-static void list_json(struct sink *sink, struct batch_names *names, const union ev_any *ev,
+static void list_members(struct sink *sink, struct batch_names *names, const union ev_any *ev,
                       const struct event_row *row)
 {
     struct sink_value values[3 + MAX_ARGS] = {SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name)};
@@ -50,7 +50,7 @@ static void list_json(struct sink *sink, struct batch_names *names, const union 
         values[3 + i] = !event_arg_known(ev, &row->args[i]) ? SINK_NONE
                         : is_number(row->args[i].unit) && (int64_t)number >= 0 ? SINK_N(number) : SINK_S(texts[i]);
     }
-    sink_row(sink, json_table(row), values);
+    sink_row(sink, member_table(row), values);
 }
 
 static void list_text(struct sink *sink, struct batch_names *names, const union ev_any *ev,
@@ -79,8 +79,8 @@ void report_list(struct sink *sink, struct batch_names *names, const union ev_an
 {
     const struct event_row *row = event_row((enum batch_event)ev->head.event);
 
-    if (sink->ops == &sink_jsonl_ops)
-        list_json(sink, names, ev, row);
+    if (sink->ops->for_programs)
+        list_members(sink, names, ev, row);
     else
         list_text(sink, names, ev, row);
 }

@@ -91,8 +91,8 @@ static void print_stack(const struct stacks_told *told, struct sink *sink, const
     }
 }
 
-static void print_json_stack(const struct stacks_told *told, struct sink *sink, const struct profile_stack *stack,
-                             uint64_t whole)
+static void print_whole_stack(const struct stacks_told *told, struct sink *sink, const struct profile_stack *stack,
+                              uint64_t whole)
 {
     char *text = NULL, label[LABEL_BYTES];
     size_t size;
@@ -109,18 +109,19 @@ static void print_json_stack(const struct stacks_told *told, struct sink *sink, 
     free(text);
 }
 
-static int print_stacks(const struct stacks_told *told, struct sink *sink, bool json)
+static int print_stacks(const struct stacks_told *told, struct sink *sink)
 {
+    bool all = sink->ops->for_programs;
     uint32_t *order;
     uint64_t whole = 0;
     int err = profile_order(told->profile, &order);
 
     for (size_t i = 0; i < profile_stacks(told->profile); i++)
         whole += profile_stack(told->profile, i).value;
-    for (size_t i = 0; !err && i < profile_stacks(told->profile) && (json || i < TOP_STACKS); i++) {
+    for (size_t i = 0; !err && i < profile_stacks(told->profile) && (all || i < TOP_STACKS); i++) {
         struct profile_stack stack = profile_stack(told->profile, order[i]);
 
-        (json ? print_json_stack : print_stack)(told, sink, &stack, whole);
+        (all ? print_whole_stack : print_stack)(told, sink, &stack, whole);
     }
     free(order);
     return err;
@@ -128,7 +129,6 @@ static int print_stacks(const struct stacks_told *told, struct sink *sink, bool 
 
 int stacks_print_tables(const struct stacks_told *told, struct sink *sink)
 {
-    bool json = sink->ops == &sink_jsonl_ops;
     uint64_t count = 0;
     int err;
 
@@ -139,5 +139,5 @@ int stacks_print_tables(const struct stacks_told *told, struct sink *sink)
                                    told->mode == MODE_CPU ? SINK_N(told->idle) : SINK_NONE, SINK_N(told->frames),
                                    SINK_N(told->unnamed)});
     err = print_functions(told, sink);
-    return err ? err : print_stacks(told, sink, json);
+    return err ? err : print_stacks(told, sink);
 }

@@ -66,7 +66,8 @@ size_t escape_text(char *out, size_t size, const char *in, size_t limit)
     return columns;
 }
 
-size_t escape_json(char *out, size_t size, const char *in, size_t limit)
+/* Between double quotes, where a backslash escapes; other characters by their number, in that format. */
+static size_t escape_quoted(char *out, size_t size, const char *in, size_t limit, const char *number)
 {
     size_t len = strnlen(in, limit), used = 0, step;
 
@@ -74,11 +75,11 @@ size_t escape_json(char *out, size_t size, const char *in, size_t limit)
         const unsigned char *at = (const unsigned char *)in + i;
         uint32_t point = 0xfffd;
         size_t valid = decode(at, len - i, &point);
-        char piece[8];
+        char piece[12];
 
         step = valid ? valid : 1;
         if (!valid || is_dangerous(point))
-            snprintf(piece, sizeof piece, "\\u%04x", valid ? (unsigned)point & 0xffff : 0xfffd);
+            snprintf(piece, sizeof piece, number, valid ? (unsigned)point & 0xffff : 0xfffd);
         else if (point == '"' || point == '\\')
             snprintf(piece, sizeof piece, "\\%c", (char)point);
         else
@@ -91,4 +92,14 @@ size_t escape_json(char *out, size_t size, const char *in, size_t limit)
     if (size)
         out[used] = '\0';
     return used;
+}
+
+size_t escape_json(char *out, size_t size, const char *in, size_t limit)
+{
+    return escape_quoted(out, size, in, limit, "\\u%04x");
+}
+
+size_t escape_erlang(char *out, size_t size, const char *in, size_t limit)
+{
+    return escape_quoted(out, size, in, limit, "\\x{%x}");
 }

@@ -15,5 +15,7 @@
 size_t escape_text(char *out, size_t size, const char *in, size_t limit);
 /* The inside of a JSON string; bytes that are no UTF-8 become \ufffd. */
 size_t escape_json(char *out, size_t size, const char *in, size_t limit);
+/* The inside of an Erlang string; bytes that are no UTF-8 become \x{fffd}. */
+size_t escape_erlang(char *out, size_t size, const char *in, size_t limit);
 
 #endif

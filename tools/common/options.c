@@ -14,7 +14,21 @@
 #include "fail.h"
 #include "nearest.h"
 
-enum { LONG_JSON = 256, LONG_EVENTS, LONG_BUDGET, LONG_READY, LONG_EXTRA, HELP_WIDTH = 80, HELP_INDENT = 17 };
+enum {
+    LONG_EVENTS = 256,
+    LONG_BUDGET,
+    LONG_READY,
+    LONG_FORM, /* and the number of the form */
+    LONG_EXTRA = LONG_FORM + OPTIONS_FORMS,
+    HELP_WIDTH = 80,
+    HELP_INDENT = 17
+};
+
+const char *const options_forms[OPTIONS_FORMS] = {
+#define SINK(stem, option, text) option,
+#include "sinks.def"
+};
+
 
 static const char DEFAULT_BUDGET[] = "10%";
 
@@ -58,6 +72,17 @@ static void print_extra(const struct options_extra *x)
     printf("\n");
 }
 
+static void print_forms(void)
+{
+    static const char *const texts[OPTIONS_FORMS] = {
+#define SINK(stem, option, text) text,
+#include "sinks.def"
+    };
+
+    for (unsigned i = 1; i < OPTIONS_FORMS; i++)
+        printf("  --%-12s %s\n", options_forms[i], texts[i]);
+}
+
 static void print_help(const struct options_spec *spec)
 {
     const struct options_extra *words = find_extra(spec, "");
@@ -93,8 +118,8 @@ static void print_help(const struct options_spec *spec)
     for (const struct options_extra *x = spec->extras; x && x->name; x++)
         if (x->name[0] && x->text)
             print_extra(x);
-    if (!(a & OPTIONS_NO_JSON))
-        printf("  --json         one JSON object a line: time, type, a member a column\n");
+    if (!(a & OPTIONS_NO_RESULTS))
+        print_forms();
     printf("  -h, --help     print this\n");
 }
 
@@ -286,8 +311,18 @@ static int take_vm(const char *text, struct options *out)
     return 0;
 }
 
+static int take_form(enum options_form form, struct options *out)
+{
+    if (out->form && out->form != form)
+        return fail(FAIL_USAGE, "choose one of --%s and --%s", options_forms[out->form], options_forms[form]);
+    out->form = form;
+    return 0;
+}
+
 static int apply(const struct options_spec *spec, int opt, struct options *out)
 {
+    if (opt >= LONG_FORM && opt < LONG_EXTRA)
+        return take_form((enum options_form)(opt - LONG_FORM), out);
     switch (opt) {
     case 'h':
         print_help(spec);
@@ -297,7 +332,6 @@ static int apply(const struct options_spec *spec, int opt, struct options *out)
     case 'a': out->all = true; return 0;
     case 'T': out->timestamps = true; return 0;
     case 'v': out->verbose = true; return 0;
-    case LONG_JSON: out->json = true; return 0;
     case LONG_EVENTS: out->events = true; return 0;
     case LONG_READY: return take_ready_fd(optarg, &out->ready_fd);
     case LONG_BUDGET:
@@ -332,7 +366,7 @@ static size_t count_extras(const struct options_spec *spec)
     return n;
 }
 
-enum { OWN_LONGS = 6 }; /* of list_longs, and the end */
+enum { OWN_LONGS = 5 + OPTIONS_FORMS - 1 }; /* of list_longs, and the end */
 
 /* Long options: --help always, the others when accepted. */
 static void list_longs(const struct options_spec *spec, struct option *longs)
@@ -340,8 +374,8 @@ static void list_longs(const struct options_spec *spec, struct option *longs)
     int n = 0;
 
     longs[n++] = (struct option){"help", no_argument, NULL, 'h'};
-    if (!(spec->accepts & OPTIONS_NO_JSON))
-        longs[n++] = (struct option){"json", no_argument, NULL, LONG_JSON};
+    for (int i = 1; i < OPTIONS_FORMS && !(spec->accepts & OPTIONS_NO_RESULTS); i++)
+        longs[n++] = (struct option){options_forms[i], no_argument, NULL, LONG_FORM + i};
     if (spec->accepts & OPTIONS_EVENTS)
         longs[n++] = (struct option){"events", no_argument, NULL, LONG_EVENTS};
     if (spec->accepts & OPTIONS_BUDGET)

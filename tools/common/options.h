@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a subcommand accepts beyond -h and, unless it says otherwise, --json. */
+/* What a subcommand accepts beyond -h and, unless it says otherwise, --json and the other forms of sinks.def. */
 enum {
     OPTIONS_PID = 1,    /* -p PID */
     OPTIONS_TARGET = 3, /* -p PID, -a, -- CMD ARGS */
@@ -17,8 +17,17 @@ enum {
     OPTIONS_BUDGET = 64, /* --budget */
     OPTIONS_LIVE = 15 | OPTIONS_BUDGET,
     OPTIONS_VERBOSE = 16, /* -v */
-    OPTIONS_NO_JSON = 32, /* it prints no results */
+    OPTIONS_NO_RESULTS = 32, /* it prints none */
 };
+
+/* Rows of sinks.def: how results are printed. */
+enum options_form {
+#define SINK(stem, option, text) OPTIONS_FORM_##stem,
+#include "sinks.def"
+    OPTIONS_FORMS
+};
+/* What chooses it, without "--". */
+extern const char *const options_forms[OPTIONS_FORMS];
 
 /* What --source takes. */
 #define OPTIONS_SOURCES "batches|notes"
@@ -51,7 +60,8 @@ struct options {
     double budget;        /* of the VMs' processor time, that watching may take; 0: any */
     bool budget_said;     /* by --budget */
     int ready_fd;         /* --ready-fd: to be told once every probe is on (ready.h); -1: nobody */
-    bool timestamps, json, events, verbose;
+    enum options_form form;
+    bool timestamps, events, verbose;
     const char *of_events; /* an option given that needs events; NULL: none */
     bool done; /* help was printed: nothing to do */
 };

@@ -213,7 +213,7 @@ int session_set_timer(struct session *s, enum source source, uint64_t every_ns)
 /* The terminal shows a Ctrl-C at the place where the first line of the result would begin. */
 static void leave_line(struct session *s)
 {
-    if (signals_first_ns() && !s->results && !s->options->json && isatty(STDOUT_FILENO))
+    if (signals_first_ns() && !s->results && !s->sink.ops->for_programs && isatty(STDOUT_FILENO))
         fputc('\n', s->sink.out);
 }
 
@@ -474,7 +474,7 @@ static int start(struct session *s)
         err = outlet_open(&s->outlet, STDOUT_FILENO, s->fds[SOURCE_SIGNAL]);
     if (err)
         return err;
-    sink_init(&s->sink, s->outlet.file, s->options->json, s->options->timestamps);
+    sink_init(&s->sink, s->outlet.file, s->options->form, s->options->timestamps);
     s->sink.one_vm = !s->options->all && !s->options->child;
     err = watch_open(&s->watch, s->options,
                      &(struct watch_ops){.hooked = tell_hooked,

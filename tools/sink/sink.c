@@ -13,12 +13,18 @@
 
 enum { BUFFER_BYTES = 1 << 16 };
 
-void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps)
+#define SINK(stem, option, text) extern const struct sink_ops sink_##stem##_ops;
+#include "common/sinks.def"
+
+void sink_init(struct sink *sink, FILE *out, enum options_form form, bool timestamps)
 {
+    static const struct sink_ops *const sinks[OPTIONS_FORMS] = {
+#define SINK(stem, option, text) &sink_##stem##_ops,
+#include "common/sinks.def"
+    };
+
     setvbuf(out, NULL, _IOFBF, BUFFER_BYTES);
-    *sink = (struct sink){.ops = json ? &sink_jsonl_ops : &sink_table_ops,
-                          .out = out,
-                          .timestamps = timestamps};
+    *sink = (struct sink){.ops = sinks[form], .out = out, .timestamps = timestamps};
     sink->now_ns = clock_ns(CLOCK_MONOTONIC);
     sink->wall_offset_ns = clock_ns(CLOCK_REALTIME) - sink->now_ns;
 }
@@ -26,7 +32,8 @@ void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps)
 void sink_moment(struct sink *sink, uint64_t now_ns)
 {
     sink->now_ns = now_ns;
-    sink->ops->moment(sink);
+    if (sink->ops->moment)
+        sink->ops->moment(sink);
 }
 
 void sink_sample(struct sink *sink, unsigned sampled)
@@ -85,20 +92,49 @@ int sink_end(struct sink *sink)
     return !err || err == -EPIPE ? 0 : fail(err, "cannot write results: %s", strerror(-err));
 }
 
+const char *sink_unit(enum sink_type type)
+{
+    static const char *const units[] = {[SINK_TEXT] = "", [SINK_COUNT] = "", [SINK_PERCENT] = "_percent",
+                                        [SINK_RATE] = "_per_s", [SINK_NS] = "_ns", [SINK_WORDS] = "_words",
+                                        [SINK_BYTES] = "_bytes", [SINK_SIZE] = "_bytes", [SINK_TIME] = ""};
+
+    return units[type];
+}
+
+uint64_t sink_row_time(const struct sink *sink, const struct sink_table *table, const struct sink_value *values)
+{
+    for (int i = 0; i < table->ncolumns; i++)
+        if (values[i].kind == SINK_NUMBER && !strcmp(table->columns[i].name, "time"))
+            return values[i].number;
+    return sink->now_ns;
+}
+
+/* Three digits of a number of that many of the smallest unit; of the largest as many as it has. */
+static void format_scaled(char *out, size_t size, uint64_t number, const char *const units[], size_t nunits)
+{
+    double value = (double)number;
+    size_t i = 0;
+
+    for (; value >= 1000 && i + 1 < nunits; i++)
+        value /= 1000;
+    if (!i)
+        snprintf(out, size, "%u %s", (unsigned)number, units[0]);
+    else
+        snprintf(out, size, value < 10 ? "%.2f %s" : value < 100 ? "%.1f %s" : "%.0f %s", value, units[i]);
+}
+
 void sink_format_ns(char *out, size_t size, uint64_t ns)
 {
-    static const struct {
-        double scale;
-        const char *unit;
-    } units[] = {{1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
-    size_t i = ns < 1000000 ? 0 : ns < 1000000000 ? 1 : 2;
-    double value = (double)ns / units[i].scale;
+    static const char *const units[] = {"ns", "us", "ms", "s"};
 
-    if (ns < 1000)
-        snprintf(out, size, "%u ns", (unsigned)ns);
-    else
-        snprintf(out, size, value < 10 ? "%.2f %s" : value < 100 ? "%.1f %s" : "%.0f %s", value,
-                 units[i].unit);
+    format_scaled(out, size, ns, units, sizeof units / sizeof *units);
+}
+
+void sink_format_size(char *out, size_t size, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+
+    format_scaled(out, size, bytes, units, sizeof units / sizeof *units);
 }
 
 void sink_format_time(const struct sink *sink, char *out, size_t size, uint64_t ns, bool iso)

@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where results go: text for people, or JSON lines. A subcommand describes its tables once;
- * rows, histograms and events look right in every sink.
+ * Where results go: a row of common/sinks.def. A subcommand describes its tables once; rows, histograms and events look
+ * right in every sink.
  *
- * Units: SINK_NS durations in nanoseconds, SINK_TIME CLOCK_MONOTONIC in nanoseconds.
+ * Units: SINK_NS durations in nanoseconds, SINK_TIME CLOCK_MONOTONIC in nanoseconds; SINK_SIZE bytes, for people with
+ * a unit that fits.
  */
 #ifndef TOOLS_SINK_H
 #define TOOLS_SINK_H
 
 #include <stdio.h>
 
+#include "common/options.h"
 #include "common/wire_user.h"
 
-enum sink_type { SINK_TEXT, SINK_COUNT, SINK_PERCENT, SINK_RATE, SINK_NS, SINK_WORDS, SINK_BYTES, SINK_TIME };
+enum sink_type {
+    SINK_TEXT,
+    SINK_COUNT,
+    SINK_PERCENT,
+    SINK_RATE,
+    SINK_NS,
+    SINK_WORDS,
+    SINK_BYTES,
+    SINK_SIZE,
+    SINK_TIME
+};
 
 struct sink_column {
-    const char
-        *name; /* the JSON key; a unit is added to it: _ns, _per_s, _percent, _words; "time" is the object's own */
+    const char *name; /* the key for programs, with sink_unit behind it; "time" is the object's own */
     const char *head;
     enum sink_type type;
     int width; /* at least; 0: by type, and for SINK_TEXT what stands in it; -1: never cut (last column only) */
@@ -26,7 +37,7 @@ enum { SINK_MAX_COLUMNS = 16, SINK_PAGE_BYTES = 1 << 17 };
 
 /* Widths, with a space between, add up to 80 at most; what is wider makes its column wider. */
 struct sink_table {
-    const char *name;  /* JSON "type" */
+    const char *name;  /* "type", for programs */
     const char *title; /* line above the head, or NULL */
     const struct sink_column *columns;
     int ncolumns;
@@ -69,7 +80,8 @@ struct sink {
 };
 
 struct sink_ops {
-    void (*moment)(struct sink *sink);
+    bool for_programs; /* who reads wants all of it: no list is cut, no text folded */
+    void (*moment)(struct sink *sink); /* may be NULL */
     void (*heading)(struct sink *sink, const char *name, const char *text); /* may be NULL */
     void (*row)(struct sink *sink, const struct sink_table *table, const struct sink_value *values);
     void (*hist)(struct sink *sink, const char *name, const char *title, enum sink_type type,
@@ -79,12 +91,12 @@ struct sink_ops {
 
 /* Results go to `out`, which leads to standard output: where that is a terminal, lines fit it. Ends with sink_flush or
  * sink_end. */
-void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps);
+void sink_init(struct sink *sink, FILE *out, enum options_form form, bool timestamps);
 /* Opens a result: what is printed until the next belongs to `now_ns`. */
 void sink_moment(struct sink *sink, uint64_t now_ns);
 /* What is printed from now on is of one of so many seconds; 0: of all. */
 void sink_sample(struct sink *sink, unsigned sampled);
-/* What stands below answers this question: a line for people, nothing in JSON. */
+/* What stands below answers this question: a line for people, nothing for programs. */
 void sink_heading(struct sink *sink, const char *name, const char *text);
 void sink_row(struct sink *sink, const struct sink_table *table, const struct sink_value *values);
 /* A histogram of SINK_NS or SINK_COUNT, with its percentiles; nothing when it is empty. */
@@ -101,11 +113,16 @@ int sink_end(struct sink *sink);
 
 /* "2.34 ms", 9 columns at most. */
 void sink_format_ns(char *out, size_t size, uint64_t ns);
+/* "1.23 MB", 7 columns at most; units are powers of 1,000. */
+void sink_format_size(char *out, size_t size, uint64_t bytes);
 /* CLOCK_MONOTONIC as local "12:34:56.123456", or with its date as ISO 8601. */
 void sink_format_time(const struct sink *sink, char *out, size_t size, uint64_t ns, bool iso);
 
+/* What is added to the key of such a column: "_ns", "_per_s", ..., "". */
+const char *sink_unit(enum sink_type type);
+/* The time of a row, CLOCK_MONOTONIC: its own; without, that of the result or record it belongs to. */
+uint64_t sink_row_time(const struct sink *sink, const struct sink_table *table, const struct sink_value *values);
 void sink_hist_print(struct sink *sink, const char *name, const char *title, enum sink_type type,
                      const struct wire_hist *hist);
-extern const struct sink_ops sink_table_ops, sink_jsonl_ops;
 
 #endif

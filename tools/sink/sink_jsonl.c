@@ -24,16 +24,11 @@ static void open_object(struct sink *sink, const char *type, uint64_t time_ns)
 
 static void print_value(struct sink *sink, const struct sink_column *column, const struct sink_value *v)
 {
-    static const char *const units[] = {[SINK_TEXT] = "", [SINK_COUNT] = "", [SINK_PERCENT] = "_percent",
-                                        [SINK_RATE] = "_per_s", [SINK_NS] = "_ns", [SINK_WORDS] = "_words",
-                                         [SINK_BYTES] = "_bytes",
-                                        [SINK_TIME] = ""};
-    const char *unit = units[column->type];
     char text[4096];
 
     if (v->kind == SINK_ABSENT || !strcmp(column->name, "time"))
         return; /* every object has its time */
-    fprintf(sink->out, ",\"%s%s\":", column->name, unit);
+    fprintf(sink->out, ",\"%s%s\":", column->name, sink_unit(column->type));
     if (v->kind == SINK_STRING) {
         escape_json(text, sizeof text, v->text, sizeof text);
         fprintf(sink->out, "\"%s\"", text);
@@ -47,19 +42,10 @@ static void print_value(struct sink *sink, const struct sink_column *column, con
     }
 }
 
-/* A row's own time; without, that of the result or record it belongs to. */
-static uint64_t time_of(const struct sink *sink, const struct sink_table *table, const struct sink_value *values)
-{
-    for (int i = 0; i < table->ncolumns; i++)
-        if (values[i].kind == SINK_NUMBER && !strcmp(table->columns[i].name, "time"))
-            return values[i].number;
-    return sink->now_ns;
-}
-
 static void print_row(struct sink *sink, const struct sink_table *table,
                       const struct sink_value *values)
 {
-    open_object(sink, table->name, time_of(sink, table, values));
+    open_object(sink, table->name, sink_row_time(sink, table, values));
     for (int i = 0; i < table->ncolumns; i++)
         print_value(sink, &table->columns[i], &values[i]);
     fputs("}\n", sink->out);
@@ -91,9 +77,5 @@ static void print_hist(struct sink *sink, const char *name, const char *title, e
     fputs("]}\n", sink->out);
 }
 
-static void print_moment(struct sink *sink)
-{
-    (void)sink;
-}
-
-const struct sink_ops sink_jsonl_ops = {print_moment, NULL, print_row, print_hist, NULL};
+extern const struct sink_ops sink_jsonl_ops;
+const struct sink_ops sink_jsonl_ops = {.for_programs = true, .row = print_row, .hist = print_hist};

@@ -49,6 +49,7 @@ static int least_width(const struct sink_column *column)
     case SINK_WORDS:
     case SINK_BYTES:
     case SINK_PERCENT: return 10;
+    case SINK_SIZE: return 7;
     case SINK_RATE: return 10;
     case SINK_NS: return 9;
     case SINK_TIME: return 15;
@@ -327,6 +328,8 @@ static void format_value(struct sink *sink, enum sink_type type, const struct si
         snprintf(out, CELL_BYTES, type == SINK_RATE ? "%.1f" : "%.2f", v->real);
     else if (type == SINK_NS)
         sink_format_ns(out, CELL_BYTES, v->number);
+    else if (type == SINK_SIZE)
+        sink_format_size(out, CELL_BYTES, v->number);
     else if (type == SINK_TIME)
         sink_format_time(sink, out, CELL_BYTES, v->number, false);
     else
@@ -386,4 +389,5 @@ static void print_hist(struct sink *sink, const char *name, const char *title, e
     sink_hist_print(sink, name, title, type, hist);
 }
 
-const struct sink_ops sink_table_ops = {print_moment, print_heading, add_row, print_hist, print_page};
+extern const struct sink_ops sink_table_ops;
+const struct sink_ops sink_table_ops = {false, print_moment, print_heading, add_row, print_hist, print_page};
