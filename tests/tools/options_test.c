@@ -12,7 +12,7 @@ static const struct {
 } bad_lines[] = {
     {"", "no command", 2},
     {"nonsense", "no command 'nonsense'", 2},
-    {"ps", "no command 'ps'; did you mean 'list'?", 2},
+    {"top", "no command 'top'; did you mean 'ps'?", 2},
     {"mslat", "did you mean 'msglat'?", 2},
     {"help mslat", "did you mean 'msglat'?", 2},
     {"watch spwans,gc -a", "watch cannot ask 'spwans'; did you mean 'spawns'?", 2},

@@ -184,10 +184,9 @@ static void set_frame(struct state *st, size_t i, enum profile_kind kind, uint32
     st->stack[i] = (struct profile_frame){kind, st->names[i], st->files[i], line, address};
 }
 
-/* Where a process's first function returns to ends every stack, and says nothing. */
 static bool is_bottom(const struct state *st, size_t i)
 {
-    return st->stack[i].kind == PROFILE_ERLANG && !strcmp(st->names[i], "erts_beamasm:normal_exit/0");
+    return st->stack[i].kind == PROFILE_ERLANG && !strcmp(st->names[i], OTP_CODE_BOTTOM);
 }
 
 /* Fails: -ENOENT: there is no code, and it is no frame. */

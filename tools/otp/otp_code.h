@@ -49,6 +49,9 @@ struct otp_code_place {
     char file[256];  /* as the compiler was given it, untrusted, cut; "" when the line is not known */
 };
 
+/* Where a process's first function returns to, of a stock emulator: it ends every stack, and says nothing. */
+#define OTP_CODE_BOTTOM "erts_beamasm:normal_exit/0"
+
 struct otp_code;
 struct memory;
 

@@ -23,6 +23,8 @@ enum {
     MAX_SIGNALS = 256,  /* of a queue that are no messages */
     BUFFERS = 64,       /* of messages in front of a queue: ERTS_PROC_SIG_INQ_BUFFERED_NR_OF_BUFFERS */
     MAX_LIST = 256,
+    MAX_STACK = 1 << 16, /* words */
+    NAME_BYTES = 4096,
     ATOM_SHIFT = 6,
     NUMBER_MASK = 0xfffffff,
 };
@@ -138,6 +140,15 @@ static bool is_stock_hibernated(const struct snapshot *s, const unsigned char *p
     return has_bit(s, (uint32_t)member(s, p, OTP_PROC_FLAGS), OTP_FLAG_HIBERNATED);
 }
 
+/* Where it is told which message it looks at is, at first, where the queue begins. */
+static void look_at_queue_of_stock(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out)
+{
+    uint64_t save = member(s, p, OTP_PROC_SAVE);
+
+    out->first_message = member(s, p, OTP_PROC_QUEUE);
+    out->skips = save && save != out->address + s->layout->off[OTP_PROC_QUEUE];
+}
+
 static bool read_slots_of_stock(const struct snapshot *s, uint64_t *out)
 {
     uint32_t most;
@@ -191,6 +202,14 @@ static bool is_own_hibernated(const struct snapshot *s, const unsigned char *p)
     return state_of(s, p) & s->ours->numbers[ERLVM_PROC_HIBERNATED];
 }
 
+static void look_at_queue_of_ours(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out)
+{
+    uint64_t save = own_member(s, p, ERLVM_PROC_SAVE, 8);
+
+    out->first_message = own_member(s, p, ERLVM_PROC_FIRST, 8);
+    out->skips = save && save != out->address + s->ours->numbers[ERLVM_PROC_FIRST];
+}
+
 static bool read_slots_of_ours(const struct snapshot *s, uint64_t *out)
 {
     return read_at(s, s->layout->procs + s->ours->numbers[ERLVM_PROCS_USED], out, sizeof *out);
@@ -207,6 +226,7 @@ static const struct snapshot_kind stock = {
     .messages = count_messages_of_stock,
     .binaries = count_binaries_of_stock,
     .hibernated = is_stock_hibernated,
+    .queue = look_at_queue_of_stock,
     .slots = read_slots_of_stock,
     .apply = apply_of_stock,
 };
@@ -216,6 +236,7 @@ static const struct snapshot_kind ours = {
     .messages = count_messages_of_ours,
     .binaries = count_binaries_of_ours,
     .hibernated = is_own_hibernated,
+    .queue = look_at_queue_of_ours,
     .slots = read_slots_of_ours,
     .apply = apply_of_ours,
 };
@@ -266,6 +287,7 @@ static bool fill_row(const struct snapshot *s, const unsigned char *p, struct sn
 
     out->status = status_of(s, state);
     out->hibernated = s->kind->hibernated(s, p);
+    s->kind->queue(s, p, out);
     s->kind->messages(s, p, out);
     out->heap_words = words_between(member(s, p, OTP_PROC_HEAP), member(s, p, OTP_PROC_HEND));
     out->old_heap_words = words_between(member(s, p, OTP_PROC_OLD_HEAP), member(s, p, OTP_PROC_OLD_HEND));
@@ -444,6 +466,16 @@ int snapshot_processes(struct snapshot *s, int (*take)(void *ctx, const struct s
     return snapshot_walk_table(s, &processes, &(struct process_taker){take, ctx}, count);
 }
 
+int snapshot_process_limit(struct snapshot *s, uint64_t *limit)
+{
+    uint32_t most;
+
+    if (!read_at(s, s->layout->procs + s->layout->off[OTP_PTAB_MAX], &most, sizeof most))
+        return -ESRCH;
+    *limit = most;
+    return 0;
+}
+
 int snapshot_atoms(struct snapshot *s, uint64_t *count, uint64_t *limit)
 {
     uint32_t n, most;
@@ -539,9 +571,9 @@ static bool read_native(const struct snapshot *s, uint64_t resume, uint64_t mfa[
            is_atom(mfa[0]) && is_atom(mfa[1]) && mfa[2] <= MAX_ARITY;
 }
 
-static void name_place(struct snapshot *s, uint64_t process, uint64_t resume, char *buf, size_t size)
+static void name_place(struct snapshot *s, uint64_t process, uint64_t resume, struct otp_code_place *place, char *buf,
+                       size_t size)
 {
-    struct otp_code_place place;
     struct wire_name name = {.form = WIRE_MFA};
     uint64_t mfa[3], export;
 
@@ -558,17 +590,66 @@ static void name_place(struct snapshot *s, uint64_t process, uint64_t resume, ch
     if (s->ours && resume == s->layout->ours.waits &&
         !memory_read(s->memory, process + s->layout->ours.native, &export, sizeof export))
         resume = export + s->layout->ours.stub;
-    names_place(s->names, s->layout->vm, resume, OTP_CODE_NOW, &place, buf, size);
+    names_place(s->names, s->layout->vm, resume, OTP_CODE_NOW, place, buf, size);
 }
 
 bool snapshot_place(struct snapshot *s, const struct snapshot_process *p, char *buf, size_t size)
 {
+    struct otp_code_place place;
     uint64_t resume;
 
     if (memory_read(s->memory, p->address + s->layout->off[OTP_PROC_I], &resume, sizeof resume))
         return false;
-    name_place(s, p->address, resume, buf, size);
+    name_place(s, p->address, resume, &place, buf, size);
     return lives(s, p);
+}
+
+/* The words of its stack from the top on, MAX_STACK at most. False: they cannot be read. */
+static bool read_stack(const struct snapshot *s, const struct snapshot_process *p, uint64_t *words, size_t *n)
+{
+    uint64_t stop, end;
+
+    if (!read_at(s, p->address + s->layout->off[OTP_PROC_STOP], &stop, sizeof stop) ||
+        !read_at(s, p->address + s->layout->off[OTP_PROC_HEND], &end, sizeof end) ||
+        words_between(stop, end) > MAX_COUNT)
+        return false;
+    *n = words_between(stop, end) < MAX_STACK ? words_between(stop, end) : MAX_STACK;
+    return read_at(s, stop, words, *n * sizeof *words);
+}
+
+/* Return addresses are marked as no term is (see otp_stack.c). */
+static int take_callers(struct snapshot *s, const uint64_t *words, size_t n,
+                        int (*take)(void *ctx, const struct snapshot_frame *frame), void *ctx)
+{
+    struct otp_code_place place;
+    char function[NAME_BYTES];
+    int err = 0;
+
+    for (size_t i = 0; i < n && !err; i++)
+        if (words[i] && !(words[i] & 3) &&
+            !names_place(s->names, s->layout->vm, words[i] - 1, OTP_CODE_NOW, &place, function, sizeof function) &&
+            place.kind == OTP_CODE_FUNCTION && strcmp(function, OTP_CODE_BOTTOM))
+            err = take(ctx, &(struct snapshot_frame){function, place.file, place.line});
+    return err;
+}
+
+int snapshot_stack(struct snapshot *s, const struct snapshot_process *p,
+                   int (*take)(void *ctx, const struct snapshot_frame *frame), void *ctx)
+{
+    struct otp_code_place place = {.kind = OTP_CODE_UNKNOWN};
+    uint64_t resume, *words = calloc(MAX_STACK, sizeof *words);
+    char function[NAME_BYTES];
+    size_t n;
+    int err = -ESRCH;
+
+    if (words && read_at(s, p->address + s->layout->off[OTP_PROC_I], &resume, sizeof resume) &&
+        read_stack(s, p, words, &n) && lives(s, p)) {
+        name_place(s, p->address, resume, &place, function, sizeof function);
+        err = take(ctx, &(struct snapshot_frame){function, place.file, place.line});
+        err = err ? err : take_callers(s, words, n, take, ctx);
+    }
+    free(words);
+    return err;
 }
 
 /* ---- */

@@ -47,6 +47,8 @@ struct snapshot_process {
     bool hibernated;
     bool moved;     /* it did something while it was read: its numbers may be of two moments */
     bool more;      /* it has more messages than were counted */
+    bool skips;     /* it has passed over its first message, looking for another */
+    uint64_t first_message;  /* where the first of its own queue stands in the VM; 0: it has none there */
     uint64_t messages;       /* in all its queues; those too that it has not taken over yet */
     uint64_t heap_words;     /* heap and stack, with what is free in it */
     uint64_t old_heap_words;
@@ -88,6 +90,19 @@ bool snapshot_registered(struct snapshot *snapshot, const struct snapshot_proces
  */
 bool snapshot_place(struct snapshot *snapshot, const struct snapshot_process *process, char *buf, size_t size);
 
+/* A function of a stack: of a stack's innermost that which it goes on in, else one that is returned to. */
+struct snapshot_frame {
+    const char *function, *file; /* untrusted; file: "" when the line is not known */
+    uint32_t line;
+};
+
+/*
+ * Tells `take` its stack, the innermost function first, until it answers nonzero, which is returned; of one that runs,
+ * that of the beginning of its time slice. Fails: -ESRCH: it has ended. No message.
+ */
+int snapshot_stack(struct snapshot *snapshot, const struct snapshot_process *process,
+                   int (*take)(void *ctx, const struct snapshot_frame *frame), void *ctx);
+
 struct snapshot_port {
     ev_id id;
     uint64_t address; /* in the VM */
@@ -122,6 +137,8 @@ struct snapshot_scheduler {
 int snapshot_schedulers(struct snapshot *snapshot,
                         int (*take)(void *ctx, const struct snapshot_scheduler *scheduler), void *ctx);
 
+/* How many processes there may be. Fails: -ESRCH. */
+int snapshot_process_limit(struct snapshot *snapshot, uint64_t *limit);
 /* How many atoms there are, and may be. Fails: -ESRCH. */
 int snapshot_atoms(struct snapshot *snapshot, uint64_t *count, uint64_t *limit);
 

@@ -36,6 +36,8 @@ struct snapshot_kind {
     void (*messages)(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out);
     uint64_t (*binaries)(const struct snapshot *s, const unsigned char *p);
     bool (*hibernated)(const struct snapshot *s, const unsigned char *p);
+    /* The first message, and whether it was passed over. */
+    void (*queue)(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out);
     /* How many slots may hold a process. */
     bool (*slots)(const struct snapshot *s, uint64_t *out);
     /* Where the process resumes that applies its argument registers; 0: not known. */

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/alloc.h"
 #include "data/binary.h"
 #include "heap/copy.h"
 #include "heap/gc.h"

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of erlsnoop ps: the processes that matter most, and all of one. */
+#ifndef TOOLS_PS_PROCESSES_H
+#define TOOLS_PS_PROCESSES_H
+
+#include "ps_vm.h"
+#include "sink/sink.h"
+
+/* What the first rows have most of, in this order as PS_SORTS_TEXT names them. */
+#define PS_SORTS_TEXT "mailbox|memory|binaries|reductions"
+enum ps_sort { PS_MAILBOX, PS_MEMORY, PS_BINARIES, PS_REDUCTIONS };
+
+struct ps_processes;
+
+/* The first `top` are kept of each look (0: all). Owns: ps_processes_free frees. NULL: out of memory. */
+struct ps_processes *ps_processes_new(enum ps_sort sort, size_t top);
+void ps_processes_free(struct ps_processes *processes);
+/* Reads them. repeats: the next look tells what they did since this one. Fails: as snapshot_processes. */
+int ps_processes_look(struct ps_processes *processes, const struct ps_vm *vm, bool repeats,
+                      struct snapshot_count *count);
+/* The table of the last look. */
+void ps_processes_print(const struct ps_processes *processes, const struct ps_vm *vm, struct sink *sink);
+
+/* How many are in that state now. */
+uint64_t ps_processes_count(const struct ps_processes *processes, enum snapshot_status status);
+
+/*
+ * All of one, by its pid (<0.93.0>, or 0.93.0) or its registered name. Fails: -ENOENT: there is none; as
+ * snapshot_processes; -ENOMEM. No message.
+ */
+int ps_process_print(const struct ps_vm *vm, const char *which, struct sink *sink);
+
+/* "<0.93.0>"; "" for 0. Returns `buf`. */
+enum { PS_PID_BYTES = 32 };
+const char *ps_pid_text(ev_id id, char buf[PS_PID_BYTES]);
+
+#endif
