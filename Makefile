@@ -87,7 +87,7 @@ TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD
 	$(BUILD)/obj/tools/profile/profile.pb-c.o
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps deps-check docs scripts demo check check-install check-kernels check-stock check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
+.PHONY: all deps deps-check docs scripts demo check check-install check-kernels check-stock check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-zoo check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(BUILD)/erlsnoop
@@ -261,6 +261,9 @@ soak: all $(BUILD)/tests/emitter
 	@BUILD=$(BUILD) python3 tests/stock/soak.py
 	@BUILD=$(BUILD) python3 tests/stock/come_and_go.py
 # OTP's own emulator and stdlib suites on erlvm, held against the machine's erl (OPTIONS: --suite NAME, --case NAME ...).
+# ZOO: options of tests/zoo/check_zoo.py, such as -d 10, --vm NAME=COMMAND, --folder FOLDER, names of findings
+check-zoo: all
+	BUILD=$(BUILD) tests/zoo/check_zoo.py $(ZOO)
 check-otp: all
 	@BUILD=$(BUILD) python3 tests/otp/check_otp.py $(OPTIONS)
 

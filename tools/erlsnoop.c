@@ -150,10 +150,10 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     attach_hush();
     status = run(argc, argv);
-    if (status && !fail_said())
-        fail(status, "%s failed%s%s", argv[1], status < 0 ? ": " : "", status < 0 ? strerror(-status) : "");
+    if (status < 0 && !fail_said())
+        fail(status, "%s failed: %s", argv[1], strerror(-status));
     errno = 0;
     if (fflush(stdout) && errno != EPIPE && !status)
         status = fail(-errno, "cannot write results: %s", strerror(errno));
-    return status == 0 ? 0 : status == FAIL_USAGE ? 2 : 1;
+    return status >= 0 ? status : status == FAIL_USAGE ? 2 : 1;
 }

@@ -32,10 +32,11 @@ declare -A tools_may=(
 	[view]="probe otp sink event common"
 	[recording]="view otp target sink event common"
 	[profile]="common"
+	[diagnose]="sink otp target event common"
 	[source]="view probe otp target event common"
 	[session]="source recording view probe sink otp target event common"
 	[serve]="session source view target event common"
-	[cmd]="serve session source recording profile view probe sink otp target event common"
+	[cmd]="diagnose serve session source recording profile view probe sink otp target event common"
 )
 status=0
 fail() { echo "lint: $*"; status=1; }

@@ -145,7 +145,7 @@ END_TEST
 static const struct {
     const char *line, *offered;
 } completed[] = {
-    {"d", "doctor drivers dist"},
+    {"d", "diagnose doctor drivers dist"},
     {"--v", "--version"},
     {"nonsense -", ""},
     {"spawns --e", "--events"},
@@ -204,7 +204,7 @@ END_TEST
 static const struct {
     const char *line, *offered;
 } zsh_completed[] = {
-    {"d", "doctor\ndrivers\ndist\n"},
+    {"d", "diagnose\ndoctor\ndrivers\ndist\n"},
     {"nonsense -", ""},
     {"spawns --e", "--events\n"},
     {"stacks --svg so", "files\n"},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subcommands. Each parses its own line (argv[0] is its name); 0, or a failure that was said. */
+/* The subcommands. Each parses its own line (argv[0] is its name). Returns 0 or another exit status, or a failure that
+ * was said. */
 #ifndef TOOLS_CMD_H
 #define TOOLS_CMD_H
 

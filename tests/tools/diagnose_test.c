@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erlsnoop diagnose of some illnesses of tests/zoo, on this machine's Erlang and on erlvm; make check-zoo tries them all. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+static const char *const erls[] = {"erl", "$ERLVM"};
+
+/* A node that is $p and has the illness, or has it not. */
+#define NODE                                                                                                           \
+    "cp $SOURCE/tests/zoo/zoo.erl . && erlc zoo.erl; mkfifo in\n"                                                      \
+    "%s -noshell -pa . -run zoo %s %s < in > said & p=$!; exec 9> in\n"                                                \
+    "until grep -q '^{ready' said; do sleep .05; kill -0 $p || exit 97; done\n"
+
+static const struct {
+    const char *rule, *who;
+} ills[] = {
+    {"selective_receive", "searching_server"}, {"mailbox_ignored", "deaf_server"}, {"mailbox_grows", "slow_server"},
+    {"suspended", "frozen_server"},            {"port_busy", "connection"},        {"restart_storm", "storm_sup"},
+    {"processes_leak", "zoo:helper/1"},        {"atoms_grow", ""},
+};
+
+START_TEST(test_diagnose_names_who_is_ill)
+{
+    const char *erl = erls[_i % 2];
+    const struct support_run *r = support_run(
+        NODE "$ERLSNOOP diagnose -p $p -d 3 --json > j; echo status $?; head -1 j; $ERLSNOOP diagnose -p $p -d 2 --expect %s\n"
+             "echo expected $?; kill -9 $p", erl, "ill", ills[_i / 2].rule, ills[_i / 2].rule);
+    char rule[64], who[128];
+
+    snprintf(rule, sizeof rule, "\"rank\":1,");
+    ck_assert_msg(strstr(r->out, "status 3\n") && strstr(r->out, rule), "%s%s", r->out, r->err);
+    snprintf(rule, sizeof rule, "\"rule\":\"%s\"", ills[_i / 2].rule);
+    snprintf(who, sizeof who, "\"who\":\"%s\"", ills[_i / 2].who);
+    ck_assert_msg(strstr(r->out, rule) && (!*ills[_i / 2].who || strstr(r->out, who)), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "expected 0\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_int_le(support_width(strstr(r->out, "SCORE")), 80);
+}
+END_TEST
+
+START_TEST(test_diagnose_finds_nothing_in_one_that_is_well)
+{
+    const char *erl = erls[_i % 2];
+    const struct support_run *r = support_run(
+        NODE "$ERLSNOOP diagnose -p $p -d 3 --expect none; echo status $?; kill -9 $p", erl, "healed", ills[_i / 2].rule);
+
+    ck_assert_msg(!strcmp(r->out, "status 0\n"), "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->err, "looked ") && strstr(r->err, " 0 findings"), "%s", r->err);
+}
+END_TEST
+
+/* One that is stopped answers, and that is the first finding. */
+START_TEST(test_diagnose_tells_that_it_is_stopped)
+{
+    const struct support_run *r = support_run(
+        NODE "kill -STOP $p; $ERLSNOOP diagnose -p $p -d 2; echo status $?; kill -9 $p", erls[_i], "healed", "suspended");
+
+    ck_assert_msg(strstr(r->out, "  100 the VM is stopped\n") && strstr(r->out, "status 3"), "%s%s", r->out, r->err);
+}
+END_TEST
+
+/* What was seen of one that ends meanwhile counts. */
+START_TEST(test_diagnose_of_one_that_ends)
+{
+    const struct support_run *r = support_run(
+        NODE "(sleep 2; kill -9 $p) & $ERLSNOOP diagnose -p $p -d 60; echo status $?", erls[_i], "ill", "suspended");
+
+    ck_assert_msg(strstr(r->out, "a process is suspended") && strstr(r->out, "status 3"), "%s%s", r->out, r->err);
+}
+END_TEST
+
+static const struct {
+    const char *line, *says;
+} wrong[] = {
+    {"-d 0.5", "-d must be seconds from 1 to 86400, not '0.5'"},
+    {"--expect rain", "--expect must be none or one of the findings of the manual, not 'rain'"},
+    {"-p 1 5", "unexpected argument '5'"},
+    {"-p 1", "process 1 "},
+};
+
+START_TEST(test_diagnose_refuses)
+{
+    const struct support_run *r = support_run("$ERLSNOOP diagnose %s", wrong[_i].line);
+
+    ck_assert_msg(r->status && strstr(r->err, wrong[_i].says) && !*r->out, "%s%s", r->out, r->err);
+}
+END_TEST
+
+Suite *diagnose_suite(void)
+{
+    Suite *suite = suite_create("diagnose");
+    TCase *live = tcase_create("live"), *usage = tcase_create("usage");
+    int n = sizeof ills / sizeof *ills;
+
+    tcase_set_timeout(live, 60);
+    tcase_add_loop_test(live, test_diagnose_names_who_is_ill, 0, 2 * n);
+    tcase_add_loop_test(live, test_diagnose_finds_nothing_in_one_that_is_well, 0, 2 * n);
+    tcase_add_loop_test(live, test_diagnose_tells_that_it_is_stopped, 0, 2);
+    tcase_add_loop_test(live, test_diagnose_of_one_that_ends, 0, 2);
+    tcase_add_loop_test(usage, test_diagnose_refuses, 0, sizeof wrong / sizeof *wrong);
+    suite_add_tcase(suite, live);
+    suite_add_tcase(suite, usage);
+    return suite;
+}

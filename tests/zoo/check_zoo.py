@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds erlsnoop diagnose against the illnesses of zoo.erl, ill and healed, on each VM, and prints a table.
+
+    check_zoo.py [-d SECONDS] [--vm NAME=COMMAND ...] [--folder FOLDER] [RULE ...]
+
+An ill one is right when the first finding is of its kind and names its culprit; a healed one when no finding is above 50.
+--folder: modules w_<illness>.erl that print one term of truth when run(Seconds) ends; of those the first finding is shown
+beside what they say of themselves, and nothing is judged.
+"""
+import argparse, json, os, re, select, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(os.environ.get('BUILD', 'build'))
+SNOOP = os.path.join(BUILD, 'erlsnoop')
+NEEDS = {'near_limit': ['+P', '1024'], 'dirty_io_full': ['+SDio', '4', '+A', '4']}
+MOST_HEALED = 50
+# An erlvm has one pool of threads for files and no schedulers for them: that all are taken is told by what hangs.
+ALSO_RIGHT = {('dirty_io_full', 'erlvm'): 'file_hangs'}
+
+
+def diagnose(pid, seconds):
+    """The findings, the heaviest first."""
+    run = subprocess.run([SNOOP, 'diagnose', '-p', str(pid), '-d', str(seconds), '--json'], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    if run.returncode not in (0, 3):
+        return [{'rule': 'FAILED', 'score': 0, 'what': run.stderr.strip()}]
+    rows = [json.loads(line) for line in run.stdout.splitlines()]
+    return [row for row in rows if row['type'] == 'diagnosis']
+
+
+def vm_below(pid):
+    """The VM that the command became, or started."""
+    for _ in range(200):
+        for line in subprocess.run(['ps', '-eo', 'pid,ppid,comm'], stdout=subprocess.PIPE, text=True).stdout.splitlines()[1:]:
+            child, parent, name = line.split(None, 2)
+            if (int(child) == pid or int(parent) == pid) and name.strip() in ('beam.smp', 'erlvm'):
+                return int(child)
+        time.sleep(0.05)
+    return pid
+
+
+def start(vm, rule, way, beams):
+    command = vm.split() + NEEDS.get(rule, []) + ['-noshell', '-pa', beams, '-run', 'zoo', way, rule]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                            cwd=beams)
+
+
+def await_ready(process):
+    """What it says until it is ill, or has ended, or for 30 s."""
+    said = ''
+    while '{ready' not in said and select.select([process.stdout], [], [], 30)[0]:
+        more = os.read(process.stdout.fileno(), 4096).decode()
+        said += more
+        if not more:
+            break
+    return said
+
+
+def try_one(vm, rule, way, beams, seconds):
+    """The findings, and the culprit that the workload names."""
+    process = start(vm, rule, way, beams)
+    ready = await_ready(process)
+    told = re.search(r"\{ready,(\w+),'?([^'}]*)'?\}\.", ready)
+    found = diagnose(vm_below(process.pid), seconds) if told else [{'rule': 'NOT READY', 'score': 0, 'what': ready}]
+    process.stdin.close()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        subprocess.run(['kill', '-9', str(vm_below(process.pid))])
+        process.kill()
+    return found, told.group(2) if told else ''
+
+
+def short(found):
+    return '%s %d %s' % (found[0]['rule'], found[0]['score'], found[0].get('who', '')) if found else '-'
+
+
+def check_rules(vms, rules, beams, seconds):
+    right = wrong = 0
+    print('%-18s %-8s %-44s %s' % ('ILLNESS', 'VM', 'ILL: THE FIRST FINDING', 'HEALED'))
+    for rule in rules:
+        for name, vm in vms:
+            ill, culprit = try_one(vm, rule, 'ill', beams, seconds)
+            healed, _ = try_one(vm, rule, 'healed', beams, seconds)
+            found = bool(ill) and ill[0]['rule'] in (rule, ALSO_RIGHT.get((rule, name))) and culprit in ('any', ill[0].get('who', ''))
+            quiet = not healed or healed[0]['score'] <= MOST_HEALED
+            right += found + quiet
+            wrong += (not found) + (not quiet)
+            print('%-18s %-8s %-44s %s%s' % (rule, name, short(ill)[:44], short(healed)[:40],
+                                             '' if found and quiet else '  WRONG'), flush=True)
+    print('zoo: %d right, %d wrong' % (right, wrong))
+    return wrong
+
+
+def show_folder(vms, folder, seconds):
+    print('%-20s %-8s %-60s %s' % ('WORKLOAD', 'VM', 'THE FIRST TWO FINDINGS', 'ITS OWN WORDS'))
+    with tempfile.TemporaryDirectory() as beams:
+        files = sorted(name for name in os.listdir(folder) if name.endswith('.erl'))
+        subprocess.run(['erlc', '-o', beams] + [os.path.join(folder, name) for name in files], stdout=subprocess.DEVNULL)
+        for module in (name[:-4] for name in files if name.startswith('w_')):
+            for name, vm in vms:
+                command = vm.split() + ['-noshell', '-pa', beams, '-eval', '%s:run(%d), halt().' % (module, seconds + 3)]
+                process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=beams)
+                time.sleep(2)
+                found = diagnose(vm_below(process.pid), seconds)
+                try:
+                    said = process.communicate(timeout=30)[0]
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    said = process.communicate()[0]
+                print('%-20s %-8s %-60s %s' % (module, name, '; '.join(short(found[i:]) for i in range(min(2, len(found))))[:60],
+                                               said.strip()[:120]), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('-d', type=int, default=4)
+    parser.add_argument('--vm', action='append')
+    parser.add_argument('--folder')
+    parser.add_argument('rules', nargs='*')
+    asked = parser.parse_args()
+    vms = [text.split('=', 1) for text in asked.vm or ['erl=erl', 'erlvm=' + os.path.join(BUILD, 'erlvm')]]
+    if asked.folder:
+        return show_folder(vms, asked.folder, asked.d)
+    with tempfile.TemporaryDirectory() as beams:
+        subprocess.run(['erlc', '-o', beams, os.path.join(HERE, 'zoo.erl')], check=True)
+        listed = subprocess.run(['erl', '-noshell', '-pa', beams, '-run', 'zoo', 'list'], stdout=subprocess.PIPE, text=True,
+                                check=True).stdout.split()
+        rules = asked.rules or listed
+        unknown = set(rules) - set(listed)
+        if unknown:
+            return 'no such illness: ' + ', '.join(sorted(unknown))
+        return 1 if check_rules(vms, rules, beams, asked.d) else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,298 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Illnesses of Erlang systems as small workloads, and the same healed: each is named as the finding that erlsnoop diagnose
+%% makes of it. Beside it runs healthy traffic: a ticker, and calls of a server.
+%%   erl -noshell -run zoo ill mailbox_grows | healed mailbox_grows | list
+%% Says {begins, Rule}, and {ready, Rule, Culprit} once it is ill, the culprit as a finding names it (any: it names no process), and stays until
+%% its standard input is closed.
+-module(zoo).
+-export([ill/1, healed/1, list/0, helper/1, start_link/0, flaky/0, init/1]).
+
+%% {Rule, how to make it: fun(Ill :: boolean()) -> Culprit}
+rules() ->
+    [{mailbox_grows, fun mailbox_grows/1},
+     {selective_receive, fun selective_receive/1},
+     {mailbox_waits, fun mailbox_waits/1},
+     {mailbox_ignored, fun mailbox_ignored/1},
+     {mailbox_long, fun mailbox_long/1},
+     {bottleneck, fun bottleneck/1},
+     {suspended, fun suspended/1},
+     {huge_heap, fun huge_heap/1},
+     {binaries_held, fun binaries_held/1},
+     {state_copied, fun state_copied/1},
+     {restart_storm, fun restart_storm/1},
+     {processes_leak, fun processes_leak/1},
+     {ports_leak, fun ports_leak/1},
+     {atoms_grow, fun atoms_grow/1},
+     {near_limit, fun near_limit/1},
+     {port_busy, fun port_busy/1},
+     {dirty_io_full, fun dirty_io_full/1},
+     {file_hangs, fun file_hangs/1},
+     {overloaded, fun overloaded/1}].
+
+list() ->
+    [io:format("~s~n", [Rule]) || {Rule, _} <- rules()],
+    halt().
+
+ill([Rule]) -> run(Rule, true).
+healed([Rule]) -> run(Rule, false).
+
+run(Name, Ill) ->
+    Rule = list_to_atom(Name),
+    logger:set_primary_config(level, none),
+    [{module, M} = code:ensure_loaded(M) || M <- [io_lib_pretty, timer, string, filename]], % whatever becomes of files
+    io:format("~p.~n", [{begins, Rule}]),
+    {Rule, Make} = lists:keyfind(Rule, 1, rules()),
+    Echo = spawn(fun echo/0),
+    spawn(fun() -> tick() end),
+    spawn(fun() -> ask(Echo) end),
+    Culprit = Make(Ill),
+    io:format("~p.~n", [{ready, Rule, Culprit}]),
+    _ = io:get_line(""),
+    erlang:halt(0, [{flush, false}]).
+
+tick() -> receive never -> ok after 5 -> tick() end.
+echo() -> receive {ask, From, Ref} -> From ! {Ref, ok}, echo() end.
+ask(Echo) ->
+    Ref = make_ref(),
+    Echo ! {ask, self(), Ref},
+    receive {Ref, ok} -> ok end,
+    receive never -> ok after 5 -> ask(Echo) end.
+
+%% Works for so many microseconds.
+spin(Us) -> spin_until(erlang:monotonic_time(microsecond) + Us).
+spin_until(End) -> erlang:monotonic_time(microsecond) >= End orelse spin_until(End).
+
+named(Name, F) ->
+    register(Name, spawn(F)),
+    Name.
+
+%% Every so many milliseconds.
+each(Ms, F) -> spawn(fun() -> repeat(Ms, F) end).
+repeat(Ms, F) ->
+    F(),
+    receive never -> ok after Ms -> repeat(Ms, F) end.
+
+%% ---- mailboxes
+
+mailbox_grows(Ill) ->
+    Name = named(slow_server, fun() -> serve(case Ill of true -> 2000; false -> 10 end) end),
+    each(2, fun() -> [slow_server ! {work, N} || N <- lists:seq(1, 8)] end),
+    timer:sleep(500),
+    Name.
+
+serve(Us) -> receive {work, _} -> spin(Us), serve(Us) end.
+
+%% Its reply is no reference made in the function that waits for it: the whole mailbox is searched.
+selective_receive(Ill) ->
+    Back = spawn(fun back/0),
+    Name = named(searching_server, fun() -> search(Back, 0) end),
+    [searching_server ! {work, N} || Ill, N <- lists:seq(1, 150000)],
+    each(5, fun() -> searching_server ! {work, 0} end),
+    timer:sleep(200),
+    Name.
+
+back() -> receive {ask, From, Key} -> From ! {reply, Key}, back() end.
+search(Back, N) ->
+    receive {work, _} -> Back ! {ask, self(), N} end,
+    receive {reply, N} -> search(Back, N + 1) end.
+
+%% A server that calls another, which takes its time.
+mailbox_waits(Ill) ->
+    Other = spawn(fun() -> answer_late(case Ill of true -> 400; false -> 0 end) end),
+    Name = named(calling_server, fun() -> call_other(Other) end),
+    each(5, fun() -> [calling_server ! work || _ <- lists:seq(1, case Ill of true -> 20; false -> 1 end)] end),
+    timer:sleep(500),
+    Name.
+
+answer_late(Ms) -> receive {ask, From, Ref} -> timer:sleep(Ms), From ! {Ref, ok}, answer_late(Ms) end.
+call_other(Other) ->
+    receive work -> ok end,
+    Ref = make_ref(),
+    Other ! {ask, self(), Ref},
+    receive {Ref, ok} -> call_other(Other) end.
+
+mailbox_ignored(Ill) ->
+    Name = named(deaf_server, fun() -> case Ill of true -> receive wanted -> ok end; false -> take_all() end end),
+    [deaf_server ! {unwanted, N} || N <- lists:seq(1, 5000)],
+    each(10, fun() -> deaf_server ! unwanted end),
+    Name.
+
+take_all() -> receive _ -> take_all() end.
+
+%% As many come as it takes, and those that came before stay before it.
+mailbox_long(Ill) ->
+    Name = named(late_server, fun() -> echo_work() end),
+    Clients = case Ill of true -> 3000; false -> 3 end,
+    [spawn(fun() -> ask_again(late_server, Ill) end) || _ <- lists:seq(1, Clients)],
+    timer:sleep(500),
+    Name.
+
+echo_work() -> receive {ask, From, Ref} -> spin(50), From ! {Ref, ok}, echo_work() end.
+ask_again(Server, Ill) ->
+    Ref = make_ref(),
+    Server ! {ask, self(), Ref},
+    receive {Ref, ok} -> ok end,
+    Ill orelse timer:sleep(20),
+    ask_again(Server, Ill).
+
+bottleneck(Ill) ->
+    Options = case Ill of true -> []; false -> [raw] end,
+    [spawn(fun() -> read_infos(Options) end) || _ <- lists:seq(1, case Ill of true -> 100; false -> 2 end)],
+    timer:sleep(300),
+    file_server_2.
+
+read_infos(Options) ->
+    {ok, _} = file:read_file_info("/", Options),
+    Options =:= [] orelse timer:sleep(5),
+    read_infos(Options).
+
+suspended(Ill) ->
+    Name = named(frozen_server, fun take_all/0),
+    spawn(fun() -> Ill andalso erlang:suspend_process(whereis(frozen_server)), receive never -> ok end end),
+    timer:sleep(100),
+    each(50, fun() -> frozen_server ! message end),
+    Name.
+
+%% ---- memory
+
+huge_heap(Ill) ->
+    Words = case Ill of true -> 12000000; false -> 1000 end,
+    Name = named(hoarder, fun() -> hoard(lists:seq(1, Words), 0) end),
+    each(20, fun() -> hoarder ! message end),
+    timer:sleep(2000),
+    Name.
+
+hoard(List, N) ->
+    receive message -> ok end,
+    N rem 10 =:= 9 andalso garbage_collect(),
+    hoard(List, N + 1).
+
+%% Of each large binary that passes by its head is kept, and with that all of it.
+binaries_held(Ill) ->
+    Routers = [spawn(fun() -> route([], Ill) end) || _ <- lists:seq(1, 40)],
+    each(20, fun() -> [R ! {packet, binary:copy(<<0>>, 100000)} || R <- Routers] end),
+    timer:sleep(2000),
+    any.
+
+route(Kept, Ill) ->
+    receive {packet, <<Head:200/binary, _/binary>>} ->
+        Part = case Ill of true -> Head; false -> binary:copy(Head) end,
+        Ill orelse garbage_collect(),
+        route(lists:sublist([Part | Kept], 500), Ill)
+    end.
+
+state_copied(Ill) ->
+    named(fat_server, fun() -> start_tasks(lists:seq(1, 50000), Ill) end).
+
+start_tasks(State, Ill) ->
+    Needed = length(State),
+    case Ill of
+        true -> spawn(fun() -> timer:sleep(50), length(State) end);
+        false -> spawn(fun() -> timer:sleep(50), Needed end)
+    end,
+    timer:sleep(20),
+    start_tasks(State, Ill).
+
+%% ---- births
+
+start_link() -> supervisor:start_link({local, storm_sup}, ?MODULE, []).
+init([]) -> {ok, {#{intensity => 1000000, period => 1}, [#{id => flaky, start => {?MODULE, flaky, []}}]}}.
+flaky() ->
+    Ill = persistent_term:get(?MODULE),
+    {ok, spawn_link(fun() -> timer:sleep(case Ill of true -> 5; false -> infinity end), exit(econnrefused) end)}.
+
+restart_storm(Ill) ->
+    persistent_term:put(?MODULE, Ill),
+    spawn(fun() -> {ok, _} = start_link(), receive never -> ok end end),
+    timer:sleep(200),
+    storm_sup.
+
+helper(Ill) -> Ill andalso receive never -> ok end.
+
+processes_leak(Ill) ->
+    each(5, fun() -> spawn(?MODULE, helper, [Ill]) end),
+    any.
+
+ports_leak(Ill) ->
+    {ok, Listen} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]),
+    {ok, Number} = inet:port(Listen),
+    spawn(fun() -> keep_open(Number, Ill, 600) end),
+    spawn(fun() -> ok = gen_tcp:controlling_process(Listen, self()), receive never -> Listen end end),
+    persistent_term:put(listen, Listen),
+    any.
+
+keep_open(_, _, 0) -> receive never -> ok end;
+keep_open(Number, Ill, Left) ->
+    {ok, Socket} = gen_udp:open(0),
+    Ill orelse gen_udp:close(Socket),
+    timer:sleep(20),
+    keep_open(Number, Ill, Left - 1).
+
+atoms_grow(Ill) ->
+    each(10, fun() ->
+        Text = "ctl_" ++ integer_to_list(case Ill of true -> erlang:unique_integer([positive]); false -> 0 end),
+        list_to_atom(Text)
+    end),
+    any.
+
+%% To be started with +P 1024.
+near_limit(Ill) ->
+    Limit = erlang:system_info(process_limit),
+    [spawn(fun take_all/0) || Ill, _ <- lists:seq(1, Limit * 9 div 10 - erlang:system_info(process_count))],
+    any.
+
+%% ---- what does not answer
+
+port_busy(Ill) ->
+    {ok, Listen} = gen_tcp:listen(0, [binary, {active, false}, {recbuf, 4096}, {ip, {127, 0, 0, 1}}]),
+    {ok, Number} = inet:port(Listen),
+    spawn(fun() ->
+        {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Number, [binary, {sndbuf, 4096}]),
+        register(connection, self()),
+        send_on(Socket)
+    end),
+    {ok, Peer} = gen_tcp:accept(Listen),
+    Ill orelse spawn(fun() -> read_all(Peer) end),
+    timer:sleep(100),
+    each(5, fun() -> connection ! {send, <<0:65536>>} end),
+    timer:sleep(500),
+    connection.
+
+send_on(Socket) -> receive {send, Bytes} -> gen_tcp:send(Socket, Bytes), send_on(Socket) end.
+read_all(Peer) -> case gen_tcp:recv(Peer, 0) of {ok, _} -> read_all(Peer); _ -> ok end.
+
+%% Opening a pipe that nobody writes to waits as a disk does that has gone.
+fifo() ->
+    Name = filename:join("/tmp", "zoo_fifo." ++ os:getpid()),
+    _ = os:cmd("mkfifo " ++ Name),
+    Name.
+
+dirty_io_full(Ill) -> hang(Ill, dirty_io_threads()).
+file_hangs(Ill) -> hang(Ill, 1).
+
+%% An erlvm's file operations are done by its pool of threads.
+dirty_io_threads() ->
+    case string:find(erlang:system_info(system_version), "[erlvm]") of
+        nomatch -> erlang:system_info(dirty_io_schedulers);
+        _ -> erlang:system_info(thread_pool_size)
+    end.
+
+hang(Ill, Count) ->
+    Name = fifo(),
+    _ = file:read_file_info("."), % what else is needed is loaded by now
+    spawn(fun() -> timer:sleep(120000), file:delete(Name) end),
+    %% later: what we say goes through those threads too, of an erlvm
+    [spawn(fun() -> timer:sleep(300), file:open(Name, [read, raw]) end) || Ill, _ <- lists:seq(1, Count)],
+    [each(100, fun() -> file:read_file_info(".", [raw]) end) || _ <- lists:seq(1, 4)],
+    any.
+
+%% ---- schedulers
+
+overloaded(Ill) ->
+    [spawn(fun() -> work_on(Ill) end) || _ <- lists:seq(1, 100)],
+    any.
+
+work_on(Ill) ->
+    spin(100),
+    Ill orelse timer:sleep(1000),
+    work_on(Ill).

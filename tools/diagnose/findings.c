@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "findings.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "otp/names.h"
+
+enum { NAME_BYTES = 4096, SHOWN_BYTES = 200 };
+
+const struct finding_text finding_texts[FINDING_RULES] = {
+#define FINDING(rule, kind, why, what_to_do, see) {#rule, kind, why, what_to_do, see},
+#include "findings.def"
+};
+
+enum finding_rule finding_find(const char *rule)
+{
+    int i = 0;
+
+    while (i < FINDING_RULES && strcmp(finding_texts[i].rule, rule))
+        i++;
+    return (enum finding_rule)i;
+}
+
+void findings_add(struct findings *out, enum finding_rule rule, double score, ev_id process, const char *who,
+                  const char *format, ...)
+{
+    struct finding *f;
+    va_list args;
+    int err = score >= 1 ? array_room((void **)&out->all, out->n, &out->room, sizeof *out->all) : 0;
+
+    if (score < 1 || err) {
+        out->err = err ? err : out->err;
+        return;
+    }
+    f = &out->all[out->n++];
+    *f = (struct finding){.rule = rule, .score = score > 100 ? 100 : (int)score, .process = process};
+    snprintf(f->who, sizeof f->who, "%s", who);
+    va_start(args, format);
+    vsnprintf(f->what, sizeof f->what, format, args);
+    va_end(args);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+
+    return x->score != y->score ? y->score - x->score : (int)x->rule - (int)y->rule;
+}
+
+int findings_look(const struct evidence *e, struct findings *out)
+{
+    static void (*const rules[FINDING_RULES])(const struct evidence *, struct findings *) = {
+#define FINDING(rule, kind, why, what_to_do, see) find_##rule,
+#include "findings.def"
+    };
+
+    *out = (struct findings){0};
+    for (int i = 0; i < FINDING_RULES; i++)
+        rules[i](e, out);
+    if (out->n)
+        qsort(out->all, out->n, sizeof *out->all, compare_findings);
+    return out->err;
+}
+
+void findings_free(struct findings *findings)
+{
+    free(findings->all);
+    *findings = (struct findings){0};
+}
+
+double findings_tens(double number)
+{
+    double tens = 0;
+
+    if (number < 1)
+        return 0;
+    for (; number >= 10; tens++)
+        number /= 10;
+    return tens + (number - 1) / 9;
+}
+
+/* ---- names */
+
+const char *evidence_name(const struct evidence *e, const struct snapshot_process *process)
+{
+    static char text[SHOWN_BYTES];
+    struct wire_name name;
+    char buf[NAME_BYTES];
+
+    if (snapshot_owner(e->snapshot, process, &name))
+        snprintf(text, sizeof text, "%s", names_text(e->names, e->vm, &name, buf, sizeof buf));
+    else
+        snprintf(text, sizeof text, "<0.%u.%u>", ev_id_number(process->id), ev_id_serial(process->id));
+    return text;
+}
+
+const char *evidence_place(const struct evidence *e, const struct snapshot_process *process)
+{
+    static char text[SHOWN_BYTES];
+
+    if (!snapshot_place(e->snapshot, process, text, sizeof text))
+        snprintf(text, sizeof text, "code that is gone");
+    return text;
+}
+
+const struct evidence_process *evidence_find(const struct evidence *e, ev_id id)
+{
+    struct evidence_process *p;
+
+    HASH_FIND(hh, e->processes, &id, sizeof id, p);
+    return p;
+}
+
+struct sought {
+    ev_id id;
+    struct snapshot_process is;
+};
+
+static int is_sought(void *ctx, const struct snapshot_process *is)
+{
+    struct sought *sought = ctx;
+
+    if (is->id != sought->id)
+        return 0;
+    sought->is = *is;
+    return 1;
+}
+
+/* False: it has ended. */
+static bool find_process(const struct evidence *e, ev_id id, struct snapshot_process *out)
+{
+    const struct evidence_process *p = evidence_find(e, id);
+    struct sought sought = {.id = id};
+    bool found = p || (id && snapshot_processes(e->snapshot, is_sought, &sought, NULL) == 1);
+
+    *out = p ? p->last : sought.is;
+    return found;
+}
+
+const char *evidence_name_of(const struct evidence *e, ev_id id)
+{
+    static char text[SHOWN_BYTES];
+    struct snapshot_process is;
+
+    if (find_process(e, id, &is))
+        return evidence_name(e, &is);
+    snprintf(text, sizeof text, "<0.%u.%u>", ev_id_number(id), ev_id_serial(id));
+    return text;
+}
+
+bool evidence_is_supervisor(const struct evidence *e, ev_id id)
+{
+    static const char module[] = "supervisor:";
+    struct wire_name names[OTP_OWNER_NAMES];
+    struct snapshot_process is;
+    char buf[NAME_BYTES];
+
+    return find_process(e, id, &is) && snapshot_names(e->snapshot, &is, names) &&
+           names[OTP_OWNER_CALL].form == WIRE_MFA &&
+           !strncmp(names_text(e->names, e->vm, &names[OTP_OWNER_CALL], buf, sizeof buf), module, strlen(module));
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What evidence says is wrong, in order of weight. */
+#ifndef TOOLS_FINDINGS_H
+#define TOOLS_FINDINGS_H
+
+#include "evidence.h"
+
+enum finding_rule {
+#define FINDING(rule, kind, why, what_to_do, see) FINDING_##rule,
+#include "findings.def"
+    FINDING_RULES
+};
+
+struct finding {
+    enum finding_rule rule;
+    int score;      /* 1 to 100: how much others suffer from it */
+    ev_id process;  /* 0: no process */
+    char who[256];  /* the culprit as people know it: untrusted; "": the VM as a whole */
+    char what[512]; /* a sentence, with numbers and owners: untrusted */
+};
+
+struct findings {
+    struct finding *all; /* the heaviest first */
+    size_t n, room;
+    int err; /* -ENOMEM: some are not there */
+};
+
+/* What a rule is called, and says to everybody. */
+struct finding_text {
+    const char *rule, *kind, *why, *what_to_do, *see;
+};
+extern const struct finding_text finding_texts[FINDING_RULES];
+/* Which rule is called so; FINDING_RULES: none. */
+enum finding_rule finding_find(const char *rule);
+
+/* Asks each rule. Owns: findings_free frees. Fails: -ENOMEM. */
+int findings_look(const struct evidence *evidence, struct findings *out);
+void findings_free(struct findings *findings);
+
+/* For rules: adds one; a score of 0 or less is none, one above 100 is 100. */
+void findings_add(struct findings *out, enum finding_rule rule, double score, ev_id process, const char *who,
+                  const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* For rules: of two numbers; and the logarithm to base ten, between powers of ten in proportion; 0 below 1. */
+static inline double findings_least(double a, double b)
+{
+    return a < b ? a : b;
+}
+double findings_tens(double number);
+
+#define FINDING(rule, kind, why, what_to_do, see)                                                                      \
+    void find_##rule(const struct evidence *evidence, struct findings *out);
+#include "findings.def"
+
+/* For rules: who a process is, by name or else by its pid; where it stands. Good until the next of the same. */
+const char *evidence_name(const struct evidence *evidence, const struct snapshot_process *process);
+const char *evidence_place(const struct evidence *evidence, const struct snapshot_process *process);
+/* The same of a pid; NULL process: it was not remembered. */
+const char *evidence_name_of(const struct evidence *evidence, ev_id id);
+/* Whether it began as a supervisor. */
+bool evidence_is_supervisor(const struct evidence *evidence, ev_id id);
+const struct evidence_process *evidence_find(const struct evidence *evidence, ev_id id);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about single processes. Scores say how much others suffer; each is capped where it never is the worst. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "findings.h"
+#include "sink/sink.h"
+
+enum { WORD = 8 };
+
+/* The share of the looks at a process. */
+static double share(const struct evidence_process *p, unsigned looks)
+{
+    return p->looks ? (double)looks / p->looks : 0;
+}
+
+static uint64_t memory_bytes(const struct snapshot_process *is)
+{
+    return (is->heap_words + is->old_heap_words + is->fragment_words) * WORD;
+}
+
+static uint64_t reductions_done(const struct evidence_process *p)
+{
+    return p->last.reductions > p->first.reductions ? p->last.reductions - p->first.reductions : 0;
+}
+
+/* Those that come and go are looked at a few times only, which says little. */
+static bool is_long_here(const struct evidence *e, const struct evidence_process *p)
+{
+    return e->looks >= 4 && p->looks * 2 >= e->looks;
+}
+
+/* It runs, or waits for its turn. */
+static double busy_share(const struct evidence_process *p)
+{
+    return share(p, p->running + p->runnable + p->collecting);
+}
+
+/* 0 for up to a hundred, 10 for each ten times that. */
+static double weight_of_messages(uint64_t messages)
+{
+    return messages > 100 ? 10 * findings_tens((double)messages / 100) : 0;
+}
+
+static double growth_per_s(const struct evidence *e, const struct evidence_process *p)
+{
+    return ((double)p->last.messages - (double)p->first.messages) / evidence_seconds(e);
+}
+
+/* ---- mailboxes: each process gets one of these findings at most */
+
+enum mailbox_case { MAILBOX_FINE, MAILBOX_SEARCHED, MAILBOX_GROWS, MAILBOX_WAITS, MAILBOX_IGNORED, MAILBOX_LONG };
+
+enum { FEW = 100, MANY = 1000 };
+
+static enum mailbox_case judge_mailbox(const struct evidence *e, const struct evidence_process *p)
+{
+    bool grows = p->last.messages >= FEW && p->last.messages > p->first.messages + p->first.messages / 10 &&
+                 share(p, p->grew) >= 0.3;
+
+    if (!is_long_here(e, p) || p->most_messages < FEW || share(p, p->suspended) > 0.5)
+        return MAILBOX_FINE;
+    if (p->kept + 1 == p->looks && share(p, p->waiting) >= 0.9)
+        return MAILBOX_IGNORED; /* nobody takes the first */
+    if (p->least_messages >= MANY && share(p, p->skipping) >= 0.5 && busy_share(p) >= 0.5)
+        return MAILBOX_SEARCHED;
+    if (p->least_messages >= FEW && share(p, p->waiting) >= 0.5 && share(p, p->skipping) >= 0.5)
+        return MAILBOX_WAITS;
+    if (grows)
+        return MAILBOX_GROWS;
+    return p->least_messages >= MANY && busy_share(p) >= 0.5 ? MAILBOX_LONG : MAILBOX_FINE;
+}
+
+static const char *what_it_does(const struct evidence_process *p)
+{
+    return busy_share(p) >= 0.9   ? "works all the time"
+           : busy_share(p) >= 0.3 ? "works much of the time"
+                                  : "waits most of the time";
+}
+
+void find_mailbox_grows(const struct evidence *e, struct findings *out)
+{
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
+        if (judge_mailbox(e, p) != MAILBOX_GROWS)
+            continue;
+        findings_add(out, FINDING_mailbox_grows, findings_least(60 + weight_of_messages(p->last.messages), 90),
+                     p->last.id, evidence_name(e, &p->last),
+                     "%" PRIu64 " messages wait, %.0f more each second; it %s, in %s", p->last.messages,
+                     growth_per_s(e, p), what_it_does(p), evidence_place(e, &p->last));
+    }
+}
+
+void find_selective_receive(const struct evidence *e, struct findings *out)
+{
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+        if (judge_mailbox(e, p) == MAILBOX_SEARCHED)
+            findings_add(out, FINDING_selective_receive, findings_least(65 + weight_of_messages(p->last.messages), 92),
+                         p->last.id, evidence_name(e, &p->last),
+                         "%" PRIu64 " messages wait, and in %.0f%% of the looks it was searching among them, in %s",
+                         p->last.messages, 100 * share(p, p->skipping), evidence_place(e, &p->last));
+}
+
+void find_mailbox_waits(const struct evidence *e, struct findings *out)
+{
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+        if (judge_mailbox(e, p) == MAILBOX_WAITS)
+            findings_add(out, FINDING_mailbox_waits, findings_least(55 + weight_of_messages(p->last.messages), 85),
+                         p->last.id, evidence_name(e, &p->last),
+                         "%" PRIu64 " messages wait while it waits for something else, in %s", p->last.messages,
+                         evidence_place(e, &p->last));
+}
+
+void find_mailbox_ignored(const struct evidence *e, struct findings *out)
+{
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
+        double grows = growth_per_s(e, p);
+
+        if (judge_mailbox(e, p) == MAILBOX_IGNORED)
+            findings_add(out, FINDING_mailbox_ignored,
+                         findings_least(40 + weight_of_messages(p->last.messages) + (grows > 0 ? 15 : 0), 85),
+                         p->last.id, evidence_name(e, &p->last),
+                         "%" PRIu64 " messages, %.0f more each second, and it took none: it waits for another, in %s",
+                         p->last.messages, grows, evidence_place(e, &p->last));
+    }
+}
+
+void find_mailbox_long(const struct evidence *e, struct findings *out)
+{
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+        if (judge_mailbox(e, p) == MAILBOX_LONG)
+            findings_add(out, FINDING_mailbox_long, findings_least(45 + weight_of_messages(p->least_messages), 75),
+                         p->last.id, evidence_name(e, &p->last),
+                         "never less than %" PRIu64 " messages waited; it %s, in %s", p->least_messages,
+                         what_it_does(p), evidence_place(e, &p->last));
+}
+
+/* Servers of OTP that many ask, who suffer together where it has a queue all the time. */
+void find_bottleneck(const struct evidence *e, struct findings *out)
+{
+    static const char *const names[] = {
+        "file_server_2", "code_server",   "logger", "global_name_server", "user", "application_controller",
+        "inet_db",       "logger_std_h_", "rex",    "standard_error"};
+    enum { QUEUED = 3 };
+
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
+        const char *name;
+
+        if (!is_long_here(e, p) || p->most_messages < QUEUED || share(p, p->looks - p->ignoring) == 0 ||
+            judge_mailbox(e, p) != MAILBOX_FINE || p->least_messages < QUEUED)
+            continue;
+        name = evidence_name(e, &p->last);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (!strncmp(name, names[i], strlen(names[i])))
+                findings_add(out, FINDING_bottleneck,
+                             findings_least(55 + 10 * findings_tens((double)p->least_messages), 85), p->last.id, name,
+                             "never less than %" PRIu64 " wait for it, %" PRIu64 " at most", p->least_messages,
+                             p->most_messages);
+    }
+}
+
+/* ---- processes that do not get on */
+
+static bool waits_for_port_or_node(const struct evidence *e, ev_id id)
+{
+    for (const struct evidence_open *o = e->open; o; o = o->hh.next)
+        if ((o->key.kind == PENDING_PORT_WAIT || o->key.kind == PENDING_NODE_WAIT || o->key.kind == PENDING_PORT) &&
+            o->last.id == id)
+            return true;
+    return false;
+}
+
+void find_suspended(const struct evidence *e, struct findings *out)
+{
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+        if (is_long_here(e, p) && share(p, p->suspended) > 0.9 && !reductions_done(p) &&
+            !waits_for_port_or_node(e, p->last.id))
+            findings_add(out, FINDING_suspended, findings_least(55 + weight_of_messages(p->last.messages * 100), 85),
+                         p->last.id, evidence_name(e, &p->last),
+                         "it did not run for %.1f s, with %" PRIu64 " messages; in %s", evidence_seconds(e),
+                         p->last.messages, evidence_place(e, &p->last));
+}
+
+void find_exit_slow(const struct evidence *e, struct findings *out)
+{
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+        if (e->looks >= 4 && p->exiting >= 3)
+            findings_add(out, FINDING_exit_slow, findings_least(50 + 5.0 * p->exiting, 75), p->last.id,
+                         evidence_name(e, &p->last), "it has been ending for %.1f s",
+                         evidence_seconds(e) * p->exiting / e->looks);
+}
+
+/* A call of a native function by a dirty scheduler is what those are for. */
+static bool is_dirty(const struct evidence *e, ev_id id)
+{
+    for (const struct evidence_open *o = e->open; o; o = o->hh.next)
+        if ((o->key.kind == PENDING_NATIVE || o->key.kind == PENDING_FILE) && o->last.id == id)
+            return true;
+    return false;
+}
+
+void find_long_native(const struct evidence *e, struct findings *out)
+{
+    double between = e->looks > 1 ? evidence_seconds(e) / (e->looks - 1) : 0;
+
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
+        double seconds = p->longest_stuck * between;
+
+        if (seconds < 0.2 || is_dirty(e, p->last.id) || share(p, p->collecting) > 0.5)
+            continue;
+        findings_add(out, FINDING_long_native, findings_least(60 + 20 * seconds, 88), p->last.id,
+                     evidence_name(e, &p->last),
+                     "it has had a scheduler for %.1f s without a pause, which no Erlang code does; in %s", seconds,
+                     evidence_place(e, &p->last));
+    }
+}
+
+/* ---- memory */
+
+void find_huge_heap(const struct evidence *e, struct findings *out)
+{
+    enum { HUGE_BYTES = 100 << 20 };
+
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
+        uint64_t bytes = memory_bytes(&p->last);
+        double part = e->last.memory ? (double)bytes / (double)e->last.memory : 0;
+        double collected = share(p, p->collecting);
+        char size[16];
+
+        if (bytes < HUGE_BYTES || (part < 0.3 && collected < 0.1))
+            continue;
+        sink_format_size(size, sizeof size, bytes);
+        findings_add(out, FINDING_huge_heap,
+                     findings_least(40 + 20 * findings_tens((double)bytes / HUGE_BYTES) + 100 * collected, 88),
+                     p->last.id, evidence_name(e, &p->last),
+                     "%s, %.0f%% of all heaps; it was being collected in %.0f%% of the looks", size, 100 * part,
+                     100 * collected);
+    }
+}
+
+/* All that do little are one finding, named by the one that holds most. */
+void find_binaries_held(const struct evidence *e, struct findings *out)
+{
+    enum { MUCH = 64 << 20, IDLE_PER_S = 200000 };
+    const struct evidence_process *most = NULL;
+    uint64_t held = 0, holders = 0;
+    char size[16], own[16];
+
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
+        uint64_t bytes = p->last.binary_words * WORD;
+
+        if (bytes < 1 << 20 || bytes < 4 * memory_bytes(&p->last) ||
+            (double)reductions_done(p) / evidence_seconds(e) > IDLE_PER_S)
+            continue;
+        held += bytes;
+        holders++;
+        most = !most || bytes > most->last.binary_words * WORD ? p : most;
+    }
+    if (held < MUCH)
+        return;
+    sink_format_size(size, sizeof size, held);
+    sink_format_size(own, sizeof own, most->last.binary_words * WORD);
+    findings_add(out, FINDING_binaries_held, findings_least(45 + 20 * findings_tens((double)held / MUCH), 80),
+                 most->last.id, evidence_name(e, &most->last),
+                 "%" PRIu64 " processes that do little hold %s; it alone %s, in %s", holders, size, own,
+                 evidence_place(e, &most->last));
+}
+
+/* ---- births */
+
+void find_state_copied(const struct evidence *e, struct findings *out)
+{
+    enum { FAT_BYTES = 64 << 10 };
+
+    for (const struct evidence_parent *p = e->parents; p; p = p->hh.next) {
+        double per_s = (double)p->births / evidence_seconds(e);
+        uint64_t bytes = memory_bytes(&p->child);
+        char size[16];
+
+        if (per_s < 5 || bytes < FAT_BYTES || !p->id)
+            continue;
+        sink_format_size(size, sizeof size, bytes);
+        findings_add(out, FINDING_state_copied,
+                     findings_least(50 + 10 * findings_tens((double)bytes * per_s / (1 << 20)), 80), p->id,
+                     evidence_name_of(e, p->id),
+                     "it starts %.0f processes a second, and one of them had %s as it began", per_s, size);
+    }
+}
+
+static const struct evidence_parent *most_births(const struct evidence *e)
+{
+    const struct evidence_parent *most = NULL;
+
+    for (const struct evidence_parent *p = e->parents; p; p = p->hh.next)
+        most = !most || p->births > most->births ? p : most;
+    return most;
+}
+
+void find_processes_leak(const struct evidence *e, struct findings *out)
+{
+    const struct evidence_parent *most = most_births(e);
+    double net = (double)e->last.processes - (double)e->first.processes, per_s = net / evidence_seconds(e);
+    char child[200];
+
+    if (!most || e->looks < 4 || e->processes_grew * 2 < e->looks || per_s < 1 || net < 20)
+        return;
+    snprintf(child, sizeof child, "%s", evidence_name(e, &most->child));
+    findings_add(
+        out, FINDING_processes_leak,
+        findings_least(50 + 10 * findings_tens(per_s) +
+                           (e->process_limit ? 30.0 * (double)e->last.processes / (double)e->process_limit : 0),
+                       88),
+        most->id, child, "%.0f more each second, %" PRIu64 " now; most come from %s and wait in %s", per_s,
+        e->last.processes, most->id ? evidence_name_of(e, most->id) : "a process that has ended",
+        evidence_place(e, &most->child));
+}
+
+/* Children of a supervisor that come again and again while there are not more of them. */
+void find_restart_storm(const struct evidence *e, struct findings *out)
+{
+    for (const struct evidence_parent *p = e->parents; p; p = p->hh.next) {
+        double per_s = (double)p->births / evidence_seconds(e);
+
+        if (per_s < 2 || !evidence_is_supervisor(e, p->id))
+            continue;
+        findings_add(out, FINDING_restart_storm, findings_least(50 + 12 * findings_tens(per_s), 80), p->id,
+                     evidence_name_of(e, p->id), "%.0f of its children are born each second, and end", per_s);
+    }
+}
