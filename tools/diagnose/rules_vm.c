@@ -54,8 +54,8 @@ void find_busy_waiting(const struct evidence *e, struct findings *out)
 
     if (!e->first.has_threads || e->looks < 8 || cores < 0.3 || work > cores / 3)
         return;
-    findings_add(out, FINDING_busy_waiting, findings_least(35 + 20 * (cores - work), e->last.has_quota ? 70 : 49), 0, "",
-                 "it took %.1f processors, and processes ran on %.1f of them", cores, work);
+    findings_add(out, FINDING_busy_waiting, findings_least(35 + 20 * (cores - work), e->last.has_quota ? 70 : 49), 0,
+                 "", "it took %.1f processors, and processes ran on %.1f of them", cores, work);
 }
 
 /* ---- schedulers */
@@ -119,7 +119,7 @@ void find_queues_uneven(const struct evidence *e, struct findings *out)
     const struct evidence_schedulers *s = &e->schedulers[SNAPSHOT_NORMAL];
 
     if (e->has_schedulers && e->looks >= 8 && s->n > 1 && share(e, s->uneven) >= 0.5)
-        findings_add(out, FINDING_queues_uneven, 40 + 30 * share(e, s->uneven), 0, "",
+        findings_add(out, FINDING_queues_uneven, findings_least(20 + 30 * share(e, s->uneven), 49), 0, "",
                      "in %.0f%% of the looks one had a queue while another had nothing; up to %" PRIu64 " waited",
                      100 * share(e, s->uneven), s->most_queued);
 }
