@@ -218,7 +218,7 @@ $(BUILD)/bpftrace/%.bt: bpftrace/%.bt.in bpftrace/generate.sh $(BUILD)/erlvm vm/
 	@chmod +x $@
 
 # What is made of tables and of help texts.
-DOCS := $(BUILD)/docs/map.md $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
+DOCS := $(BUILD)/docs/map.md $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(BUILD)/docs/illnesses.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
 # Scripts are made of the notes of the build that is installed: those of a sanitizer's build have arguments elsewhere.
 tests: all $(DOCS) $(if $(SAN),,$(SCRIPTS)) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
 
@@ -428,6 +428,10 @@ $(BUILD)/docs/views.md: docs/views.c bpf/views.def
 	$(BUILD)/docs/print_views > $@
 
 DOCS_OBJ := $(addprefix $(BUILD)/obj/tools/,target/elf_file.o target/memory.o target/memory_file.o target/core_file.o common/clock.o link/elf_trees.o)
+$(BUILD)/docs/illnesses.md: docs/illnesses.c tools/diagnose/findings.def
+	@mkdir -p $(BUILD)/docs
+	$(CC) -std=c17 $(WARN) -o $(BUILD)/docs/print_illnesses $<
+	$(BUILD)/docs/print_illnesses > $@
 $(BUILD)/docs/probes.md: docs/probes.c vm/probes.def $(DOCS_OBJ) $(BUILD)/erlvm
 	@mkdir -p $(BUILD)/docs
 	$(CC) -std=c17 -D_GNU_SOURCE $(WARN) $(LDFLAGS) -o $(BUILD)/docs/print_probes $< $(DOCS_OBJ) $(TOOL_LIBS)

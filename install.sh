@@ -14,7 +14,7 @@ ${ZSHDIR:-share/zsh/site-functions}          $BUILD/share/zsh/_erlsnoop
 share/erlsnoop/bpftrace           $(echo $(ls bpftrace/*.bt "$BUILD"/bpftrace/*.bt))
 share/erlsnoop/grafana            share/grafana/erlsnoop.json
 share/doc/erlsnoop                README.md CHANGELOG.md bpftrace/ONELINERS.md
-share/doc/erlsnoop/docs           docs/erlsnoop.md docs/dtrace.md docs/vm.md docs/coverage.md $BUILD/docs/views.md $BUILD/docs/probes.md
+share/doc/erlsnoop/docs           docs/erlsnoop.md docs/dtrace.md docs/vm.md docs/coverage.md $BUILD/docs/views.md $BUILD/docs/probes.md $BUILD/docs/illnesses.md
 share/doc/erlsnoop/LICENSES       $(echo LICENSES/*)
 share/doc/erlvm                   docs/vm.md
 "

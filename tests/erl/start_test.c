@@ -151,7 +151,7 @@ static void make_files(void)
 	write_file("words", "-a b#c -x\n# \"d\n-c \"e \\ f\"'g\"h' i\\\tj\\#\n-d '' k\\\nl -e -extra \"m -args_file n\" o\n-f\n");
 	snprintf(command, sizeof(command), "erlc -o %s tests/erl/limits.erl tests/erl/one_scheduler.erl tests/erl/reported.erl", work.directory);
 	ck_assert(system(command) == 0);
-	write_file("shell", "X = lists:seq(1, 3).\nlists:sum(X).\n1 / 0.\nf(X).\nq().\n");
+	write_file("shell", "X = lists:seq(1, 3).\nlists:sum(X).\n1 / 0.\nf(X).\nhalt().\n");
 }
 
 static void remove_files(void)

@@ -76,7 +76,7 @@ START_TEST(test_install_puts_everything_where_it_is_looked_for)
                              "share/doc/erlsnoop/LICENSES/BSD-2-Clause.txt\n"
                              "share/doc/erlsnoop/LICENSES/GPL-2.0-only.txt\n"
                              "share/doc/erlsnoop/ONELINERS.md\nshare/doc/erlsnoop/README.md\n"
-                             "share/doc/erlsnoop/docs/coverage.md\nshare/doc/erlsnoop/docs/dtrace.md\nshare/doc/erlsnoop/docs/erlsnoop.md\n"
+                             "share/doc/erlsnoop/docs/coverage.md\nshare/doc/erlsnoop/docs/dtrace.md\nshare/doc/erlsnoop/docs/erlsnoop.md\nshare/doc/erlsnoop/docs/illnesses.md\n"
                              "share/doc/erlsnoop/docs/probes.md\nshare/doc/erlsnoop/docs/views.md\n"
                              "share/doc/erlsnoop/docs/vm.md\nshare/doc/erlvm/vm.md\n"
                              "share/erlsnoop/grafana/erlsnoop.json\n"

@@ -16,7 +16,7 @@ static const char *const erls[] = {"erl", "$ERLVM"};
     "until grep -q '^ready' said; do sleep .05; kill -0 $p || exit 97; done\n"                                         \
     "e() { $ERLSNOOP ps \"$@\"; }\n"
 
-/* The text behind the head in the column that begins there: of lines that hold `mark` the first. */
+/* Whether the first line that holds `mark` has, from there on, this too. */
 static bool line_has(const char *text, const char *mark, const char *what)
 {
     const char *line = strstr(text, mark);
@@ -53,7 +53,8 @@ START_TEST(test_ps_tells_who_has_most)
     listed = support_number(r->out, "vm_now", "processes");
     ck_assert_int_eq(sscanf(strstr(r->out, "said "), "said %*d %ld", &said), 1);
     ck_assert_int_eq(listed, said);
-    ck_assert_int_eq(support_number(r->out, "vm_now", "process_limit"), _i ? 1048576 : 262144);
+    said = support_number(r->out, "vm_now", "process_limit");
+    ck_assert(said == 262144 || said == 1048576); /* of OTP up to 28; of later ones, and of an erlvm */
     ck_assert_int_eq(support_number(r->out, "vm_now", "atom_limit"), 1048576);
 }
 END_TEST
@@ -93,11 +94,11 @@ START_TEST(test_ps_tells_rates)
 }
 END_TEST
 
-/* Whose port is busy, with what, and on which scheduler the one process is that runs. */
+/* Whose port is busy, with what, and on which scheduler the one process is that runs, but between two of its slices. */
 START_TEST(test_ps_tells_ports_and_schedulers)
 {
     const struct support_run *r = support_run(
-        NODE "e -p $p --ports; e -p $p --ports --json; echo; e -p $p --schedulers; kill -9 $p", erls[_i]);
+        NODE "e -p $p --ports; e -p $p --ports --json; echo; for i in 1 2 3 4 5; do e -p $p --schedulers; done; kill -9 $p", erls[_i]);
 
     ck_assert_msg(line_has(r->out, "#Port<0.", "sh -c") && line_has(r->out, "#Port<0.", " busy ") &&
                       line_has(r->out, "#Port<0.", " kB "), "%s%s", r->out, r->err);

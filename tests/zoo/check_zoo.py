@@ -8,7 +8,7 @@ An ill one is right when the first finding is of its kind and names its culprit;
 --folder: modules w_<illness>.erl that print one term of truth when run(Seconds) ends; of those the first finding is shown
 beside what they say of themselves, and nothing is judged.
 """
-import argparse, json, os, re, select, subprocess, sys, tempfile, time
+import argparse, glob, json, os, re, select, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get('BUILD', 'build'))
@@ -69,6 +69,8 @@ def try_one(vm, rule, way, beams, seconds):
     except subprocess.TimeoutExpired:
         subprocess.run(['kill', '-9', str(vm_below(process.pid))])
         process.kill()
+    for name in glob.glob('/tmp/zoo_fifo.*'):
+        os.unlink(name)
     return found, told.group(2) if told else ''
 
 
@@ -84,7 +86,7 @@ def check_rules(vms, rules, beams, seconds):
             ill, culprit = try_one(vm, rule, 'ill', beams, seconds)
             healed, _ = try_one(vm, rule, 'healed', beams, seconds)
             found = bool(ill) and ill[0]['rule'] in (rule, ALSO_RIGHT.get((rule, name))) and culprit in ('any', ill[0].get('who', ''))
-            quiet = not healed or healed[0]['score'] <= MOST_HEALED
+            quiet = not healed or 0 < healed[0]['score'] <= MOST_HEALED
             right += found + quiet
             wrong += (not found) + (not quiet)
             print('%-18s %-8s %-44s %s%s' % (rule, name, short(ill)[:44], short(healed)[:40],

@@ -21,8 +21,9 @@ enum {
     SHOWN = 5,
     LINE = 72, /* columns of a line of text, behind those of the score */
     LOOKS_PER_S = 5,
-    PAUSES = 9, /* a look is followed by a pause of so many times what it took, at least */
-    FOUND = 3,  /* the exit status when something was found */
+    LEAST_LOOKS = 8, /* fewer do not tell what grows */
+    PAUSES = 9,      /* a look is followed by a pause of so many times what it took, at least */
+    FOUND = 3,       /* the exit status when something was found */
     UNEXPECTED = 1,
 };
 
@@ -74,16 +75,35 @@ static int explain(const struct diagnose *d, int err)
     }
 }
 
-/* Until the time is over, somebody ends it, or the VM does: what was seen until then counts, if it is anything. */
-static int look(const struct diagnose *d, struct evidence *e)
+/* The rules are asked at each look: who has ended has no names any more. */
+static int judge_looks(const struct evidence *e, struct findings *found)
+{
+    struct findings now;
+    int err = findings_look(e, &now);
+
+    findings_free(err ? &now : found);
+    if (!err)
+        *found = now;
+    return err;
+}
+
+/*
+ * Until the time is over and it was looked at LEAST_LOOKS times, or somebody ends it, or the VM does: what was seen
+ * until then counts, if it is anything, and *ended says why there is no more.
+ */
+static int look(const struct diagnose *d, struct evidence *e, struct findings *found, int *ended)
 {
     uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), now_ns = begin_ns, pause_ns;
 
-    while (now_ns < begin_ns + d->for_ns || e->looks < 2) {
+    *ended = 0;
+    while (now_ns < begin_ns + d->for_ns || e->looks < LEAST_LOOKS) {
         int err = evidence_look(e);
 
+        err = err || e->looks < 2 ? err : judge_looks(e, found);
+        if (err && e->looks >= 2)
+            *ended = err;
         if (err)
-            return e->looks < 2 ? explain(d, err) : 0;
+            return *ended ? 0 : explain(d, err);
         pause_ns = PAUSES * (clock_ns(CLOCK_MONOTONIC) - now_ns);
         if (pause_ns < 1000000000u / LOOKS_PER_S)
             pause_ns = 1000000000u / LOOKS_PER_S;
@@ -187,21 +207,32 @@ static void print_unknown(struct diagnose *d, const char *what, const char *why)
 }
 
 /* A finding that cannot be made is no all-clear. */
-static void print_unknowns(struct diagnose *d, const struct evidence *e)
+static void print_unknowns(struct diagnose *d, const struct evidence *e, int ended)
 {
-    if (!e->last.has_ports)
-        print_unknown(d, "ports", d->vm.from->no_ports[0] ? d->vm.from->no_ports : "they cannot be read");
-    if (!e->has_schedulers)
-        print_unknown(d, "schedulers", "they cannot be read");
-    if (!e->last.has_threads)
-        print_unknown(d, "processor time", "/proc/PID/task/TID/schedstat cannot be read");
-    if (e->looks < 8)
-        print_unknown(d, "what grows", "it was looked at too few times: -d makes it longer");
-    if (e->unclear)
-        print_unknown(d, "some processes", "what their memory says made no sense");
+    const struct {
+        bool is;
+        const char *what, *why;
+    } rows[] = {
+        {ended != 0, "the rest", ended == -ESRCH ? "it has ended" : "its memory cannot be read any more"},
+        {e->looks < LEAST_LOOKS, "what grows", "it was looked at too few times"},
+        {e->looks < 4, "mailboxes", "it was looked at too few times"},
+        {!e->last.has_ports, "ports", d->vm.from->no_ports[0] ? d->vm.from->no_ports : "they cannot be read"},
+        {!e->has_schedulers, "schedulers", "they cannot be read"},
+        {!e->has_open[PENDING_FILE], "files", "what its threads do with them cannot be read"},
+        {!e->has_open[PENDING_NODE], "other nodes", "their connections cannot be read"},
+        {!e->last.has_atoms, "atoms", "their number cannot be read"},
+        {!e->process_limit, "limits", "how many processes there may be cannot be read"},
+        {!e->last.has_threads, "processors", "/proc/PID/task/TID/schedstat cannot be read"},
+        {e->unclear != 0, "some processes", "what their memory says made no sense"},
+        {e->left != 0, "some processes", "there are more than can be remembered"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].is)
+            print_unknown(d, rows[i].what, rows[i].why);
 }
 
-static void print_findings(struct diagnose *d, const struct evidence *e, const struct findings *found)
+static void print_findings(struct diagnose *d, const struct evidence *e, const struct findings *found, int ended)
 {
     size_t shown = d->all || d->sink.ops->for_programs || found->n < SHOWN ? found->n : SHOWN;
 
@@ -211,7 +242,7 @@ static void print_findings(struct diagnose *d, const struct evidence *e, const s
             print_programs(d, &found->all[i], i + 1);
         else
             print_people(d, &found->all[i]);
-    print_unknowns(d, e);
+    print_unknowns(d, e, ended);
 }
 
 static void say_what_was_done(const struct diagnose *d, const struct evidence *e, const struct findings *found)
@@ -223,13 +254,15 @@ static void say_what_was_done(const struct diagnose *d, const struct evidence *e
          more ? "; --all prints the others too" : "");
 }
 
-/* What the exit status says. */
-static int judge(const struct diagnose *d, const struct findings *found)
+/* What the exit status says. That nothing was found is no answer where the VM ended, or was hardly looked at. */
+static int judge(const struct diagnose *d, const struct evidence *e, const struct findings *found, int ended)
 {
+    bool answered = found->n || (!ended && e->looks >= 4);
+
     if (!d->expects)
-        return found->n ? FOUND : 0;
+        return found->n ? FOUND : answered ? 0 : UNEXPECTED;
     if (!strcmp(d->expects, "none"))
-        return found->n ? UNEXPECTED : 0;
+        return found->n || !answered ? UNEXPECTED : 0;
     return found->n && found->all[0].rule == finding_find(d->expects) ? 0 : UNEXPECTED;
 }
 
@@ -237,7 +270,7 @@ static int run(struct diagnose *d)
 {
     struct findings found = {0};
     struct evidence *e;
-    int err = ps_vm_open(&d->options, &d->vm), status = 0;
+    int err = ps_vm_open(&d->options, &d->vm), ended = 0, status = 0;
 
     if (!err && (err = signals_open()) > 0)
         err = 0;
@@ -245,14 +278,12 @@ static int run(struct diagnose *d)
         return err;
     sink_init(&d->sink, stdout, d->options.form, d->options.timestamps);
     e = evidence_new(d->vm.pid, d->vm.names, d->vm.snapshot);
-    err = e ? look(d, e) : explain(d, -ENOMEM);
-    if (!err && (err = findings_look(e, &found)))
-        explain(d, err);
+    err = e ? look(d, e, &found, &ended) : explain(d, -ENOMEM);
     if (!err) {
-        print_findings(d, e, &found);
+        print_findings(d, e, &found, ended);
         err = sink_end(&d->sink);
         say_what_was_done(d, e, &found);
-        status = judge(d, &found);
+        status = judge(d, e, &found, ended);
     }
     findings_free(&found);
     evidence_free(e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: a process is remembered from the first look on in which it was worth it, until it has ended. */
+/* Invariant: whatever a VM's memory says, no more is remembered than there is room for; what was left is counted. */
 #include "evidence.h"
 
 #include <dirent.h>
@@ -17,8 +17,9 @@
 enum {
     WORD = 8,
     WORTH_BYTES = 1 << 20, /* of memory, or of binaries */
+    WORTH_LOOKS = 10,      /* so long it is remembered without being worth it */
     MOST_REMEMBERED = 1 << 18,
-    MOST_OPEN = 1 << 16,
+    MOST_KNOWN = 1 << 24,
 };
 
 struct evidence_known {
@@ -30,7 +31,7 @@ struct look {
     struct evidence_moment now;
     struct evidence_known *known;
     size_t n, room;
-    uint64_t last_port;
+    uint64_t running;
 };
 
 struct evidence *evidence_new(uint32_t vm, struct names *names, struct snapshot *snapshot)
@@ -78,6 +79,13 @@ double evidence_seconds(const struct evidence *e)
     return e->last.ns > e->first.ns ? (double)(e->last.ns - e->first.ns) / 1e9 : 1e-9;
 }
 
+bool evidence_threads(const struct evidence *e, double *ran, double *waited)
+{
+    *ran = ((double)e->last.ran_ns - (double)e->first.ran_ns) / 1e9;
+    *waited = ((double)e->last.waited_ns - (double)e->first.waited_ns) / 1e9;
+    return e->first.has_threads && e->last.has_threads && *ran >= 0 && *waited >= 0;
+}
+
 /* ---- processes */
 
 static uint64_t memory_of(const struct snapshot_process *is)
@@ -104,37 +112,42 @@ static void count_status(struct evidence_process *p, const struct snapshot_proce
 
 static void see_again(struct evidence_process *p, const struct snapshot_process *is)
 {
-    bool runs = is->status == SNAPSHOT_RUNNING || is->status == SNAPSHOT_COLLECTING;
+    bool runs = is->status == SNAPSHOT_RUNNING && !is->dirty;
 
     p->grew += is->messages > p->last.messages;
     p->kept += p->looks && is->first_message && is->first_message == p->last.first_message;
-    p->stuck =
-        p->looks && runs && p->last.status == is->status && p->last.reductions == is->reductions ? p->stuck + 1 : 0;
+    p->stuck = p->looks && runs && p->last.status == SNAPSHOT_RUNNING && p->last.reductions == is->reductions
+                   ? p->stuck + 1
+                   : 0;
     if (p->stuck > p->longest_stuck)
         p->longest_stuck = p->stuck;
     if (is->messages > p->most_messages)
         p->most_messages = is->messages;
     if (is->messages < p->least_messages)
         p->least_messages = is->messages;
-    if (memory_of(is) > p->most_memory)
-        p->most_memory = memory_of(is);
     count_status(p, is);
     p->last = *is;
     p->looks++;
 }
 
-static int remember(struct evidence *e, const struct snapshot_process *is)
+static int remember(struct evidence *e, const struct snapshot_process *is, uint64_t now_ns)
 {
     struct evidence_process *p;
+    bool worth = is_worth(is);
 
     HASH_FIND(hh, e->processes, &is->id, sizeof is->id, p);
-    if (!p && (!is_worth(is) || HASH_COUNT(e->processes) >= MOST_REMEMBERED))
+    if (!p && !worth)
         return 0;
+    if (!p && HASH_COUNT(e->processes) >= MOST_REMEMBERED) {
+        e->left++;
+        return 0;
+    }
     if (!p) {
         p = calloc(1, sizeof *p);
         if (!p)
             return -ENOMEM;
-        *p = (struct evidence_process){.id = is->id, .first = *is, .last = *is, .least_messages = is->messages};
+        *p = (struct evidence_process){
+            .id = is->id, .first = *is, .last = *is, .first_ns = now_ns, .least_messages = is->messages};
         HASH_ADD(hh, e->processes, id, sizeof p->id, p);
         if (!table_has(p)) {
             free(p);
@@ -143,6 +156,7 @@ static int remember(struct evidence *e, const struct snapshot_process *is)
     }
     see_again(p, is);
     p->seen = e->looks;
+    p->worth = worth ? e->looks : p->worth;
     return 0;
 }
 
@@ -153,28 +167,63 @@ static int compare_known(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int count_birth(struct evidence *e, const struct snapshot_process *is)
+/* NULL, with e->left counted: there is no room. Fails: -ENOMEM in *err. */
+static struct evidence_parent *add_parent(struct evidence *e, ev_id id, int *err)
 {
     struct evidence_parent *parent;
 
-    e->births++;
-    HASH_FIND(hh, e->parents, &is->parent, sizeof is->parent, parent);
-    if (!parent && HASH_COUNT(e->parents) >= MOST_REMEMBERED)
-        return 0;
-    if (!parent) {
-        parent = calloc(1, sizeof *parent);
-        if (!parent)
-            return -ENOMEM;
-        parent->id = is->parent;
-        HASH_ADD(hh, e->parents, id, sizeof parent->id, parent);
-        if (!table_has(parent)) {
-            free(parent);
-            return -ENOMEM;
-        }
+    *err = 0;
+    HASH_FIND(hh, e->parents, &id, sizeof id, parent);
+    if (parent)
+        return parent;
+    if (HASH_COUNT(e->parents) >= MOST_REMEMBERED) {
+        e->left++;
+        return NULL;
     }
+    parent = calloc(1, sizeof *parent);
+    if (parent) {
+        parent->id = id;
+        HASH_ADD(hh, e->parents, id, sizeof parent->id, parent);
+    }
+    if (parent && table_has(parent))
+        return parent;
+    free(parent);
+    *err = -ENOMEM;
+    return NULL;
+}
+
+static int count_birth(struct evidence *e, const struct snapshot_process *is)
+{
+    int err;
+    struct evidence_parent *parent = add_parent(e, is->parent, &err);
+
+    if (!parent)
+        return err;
+    if (!parent->births || memory_of(is) <= memory_of(&parent->child))
+        parent->child = *is;
     parent->births++;
-    parent->child = *is;
     return 0;
+}
+
+/* Of one that has ended. */
+static void count_death(struct evidence *e, const struct evidence_known *known)
+{
+    struct evidence_parent *parent;
+
+    HASH_FIND(hh, e->parents, &known->parent, sizeof known->parent, parent);
+    if (parent)
+        parent->deaths++;
+}
+
+static void see_parent(struct evidence *e, const struct snapshot_process *is)
+{
+    struct evidence_parent *parent;
+
+    HASH_FIND(hh, e->parents, &is->id, sizeof is->id, parent);
+    if (!parent)
+        return;
+    parent->is = *is;
+    parent->lives = true;
 }
 
 static int take_process(void *ctx, const struct snapshot_process *is)
@@ -183,26 +232,30 @@ static int take_process(void *ctx, const struct snapshot_process *is)
     struct evidence *e = look->e;
     bool knew = e->known &&
                 bsearch(&(struct evidence_known){.id = is->id}, e->known, e->nknown, sizeof *e->known, compare_known);
-    int err = array_room((void **)&look->known, look->n, &look->room, sizeof *look->known);
+    int err = 0;
 
+    look->now.memory += memory_of(is);
+    look->running += is->status == SNAPSHOT_RUNNING || is->status == SNAPSHOT_COLLECTING;
+    if (look->n >= MOST_KNOWN) {
+        e->left++;
+        return 0;
+    }
+    err = array_room((void **)&look->known, look->n, &look->room, sizeof *look->known);
     if (err)
         return err;
     look->known[look->n++] = (struct evidence_known){is->id, is->parent};
-    e->running += is->status == SNAPSHOT_RUNNING || is->status == SNAPSHOT_COLLECTING;
-    look->now.messages += is->messages;
-    look->now.memory += memory_of(is);
-    look->now.binaries += is->binary_words * WORD;
     err = e->looks && !knew ? count_birth(e, is) : 0;
-    return err ? err : remember(e, is);
+    see_parent(e, is);
+    return err ? err : remember(e, is, look->now.ns);
 }
 
-/* Those that have ended are of no further interest. */
-static void forget_ended(struct evidence *e)
+/* Those that have ended, or have long not been worth it, are of no further interest. */
+static void forget(struct evidence *e)
 {
     struct evidence_process *p, *next;
 
     HASH_ITER(hh, e->processes, p, next) {
-        if (p->seen != e->looks) {
+        if (p->seen != e->looks || e->looks - p->worth > WORTH_LOOKS) {
             HASH_DEL(e->processes, p);
             free(p);
         }
@@ -211,16 +264,14 @@ static void forget_ended(struct evidence *e)
 
 static void keep_known(struct evidence *e, struct look *look)
 {
-    size_t stayed = 0;
-
     if (look->n)
         qsort(look->known, look->n, sizeof *look->known, compare_known);
-    for (size_t i = 0, k = 0; e->looks && i < e->nknown; i++) {
+    for (size_t i = 0, k = 0; i < e->nknown; i++) {
         while (k < look->n && look->known[k].id < e->known[i].id)
             k++;
-        stayed += k < look->n && look->known[k].id == e->known[i].id;
+        if (k == look->n || look->known[k].id != e->known[i].id)
+            count_death(e, &e->known[i]);
     }
-    e->deaths += e->nknown - stayed;
     free(e->known);
     e->known = look->known;
     e->nknown = look->n;
@@ -240,8 +291,10 @@ static int take_port(void *ctx, const struct snapshot_port *is)
     if (!is->busy && !is->full)
         return 0;
     HASH_FIND(hh, e->ports, &is->id, sizeof is->id, port);
-    if (!port && HASH_COUNT(e->ports) >= MOST_REMEMBERED)
+    if (!port && HASH_COUNT(e->ports) >= MOST_REMEMBERED) {
+        e->left++;
         return 0;
+    }
     if (!port) {
         port = calloc(1, sizeof *port);
         if (!port)
@@ -289,7 +342,6 @@ static void look_at_schedulers(struct evidence *e)
 
         s->n = c.n[type];
         s->queued += c.queued[type];
-        s->running += c.running[type];
         s->full += c.n[type] && c.running[type] == c.n[type];
         s->uneven += c.longest[type] >= LONG && c.idle[type];
         if (c.queued[type] > s->most_queued)
@@ -308,9 +360,12 @@ static int take_open(void *ctx, const struct pending *is)
     key.kind = is->kind;
     key.key = is->key;
     key.mark = is->mark;
+    key.what = is->key ? 0 : table_hash(is->what, strlen(is->what));
     HASH_FIND(hh, e->open, &key, sizeof key, open);
-    if (!open && HASH_COUNT(e->open) >= MOST_OPEN)
+    if (!open && HASH_COUNT(e->open) >= MOST_REMEMBERED) {
+        e->left++;
         return 0;
+    }
     if (!open) {
         open = calloc(1, sizeof *open);
         if (!open)
@@ -325,8 +380,20 @@ static int take_open(void *ctx, const struct pending *is)
     }
     open->last = *is;
     open->last_ns = look->now.ns;
-    open->looks++;
     return 0;
+}
+
+/* What this look did not find is over. */
+static void forget_over(struct evidence *e, uint64_t now_ns)
+{
+    struct evidence_open *open, *next;
+
+    HASH_ITER(hh, e->open, open, next) {
+        if (open->last_ns != now_ns) {
+            HASH_DEL(e->open, open);
+            free(open);
+        }
+    }
 }
 
 /* ---- what the kernel says */
@@ -375,21 +442,25 @@ static void add_threads(uint32_t vm, struct evidence_moment *now)
 /* ---- a look */
 
 static const bool wanted[PENDING_NKINDS] = {
-    [PENDING_PORT] = true,       [PENDING_PORT_WAIT] = true, [PENDING_NODE] = true, [PENDING_NODE_WAIT] = true,
-    [PENDING_COLLECTION] = true, [PENDING_NATIVE] = true,    [PENDING_FILE] = true, [PENDING_CALLBACK] = true,
+    [PENDING_PORT] = true,      [PENDING_PORT_WAIT] = true, [PENDING_NODE] = true,
+    [PENDING_NODE_WAIT] = true, [PENDING_NATIVE] = true,    [PENDING_FILE] = true,
 };
 
 static int look_at_memory(struct evidence *e, struct look *look)
 {
     struct snapshot_count count = {0};
-    int err = snapshot_processes(e->snapshot, take_process, look, &count);
+    int err;
 
+    for (struct evidence_parent *parent = e->parents; parent; parent = parent->hh.next)
+        parent->lives = false;
+    err = snapshot_processes(e->snapshot, take_process, look, &count);
     if (err)
         return err;
     look->now.processes = count.told;
     e->unclear += count.unclear;
+    e->running += look->running;
     keep_known(e, look);
-    forget_ended(e);
+    forget(e);
     err = snapshot_ports(e->snapshot, take_port, look, NULL);
     look->now.has_ports = !err;
     if (err == -ENOMEM)
@@ -398,7 +469,9 @@ static int look_at_memory(struct evidence *e, struct look *look)
     look->now.has_atoms = !snapshot_atoms(e->snapshot, &look->now.atoms, &e->atom_limit);
     if (snapshot_process_limit(e->snapshot, &e->process_limit))
         e->process_limit = 0;
-    return pending_read(e->snapshot, wanted, take_open, look);
+    err = pending_read(e->snapshot, wanted, take_open, look);
+    forget_over(e, look->now.ns);
+    return err;
 }
 
 int evidence_look(struct evidence *e)

@@ -16,27 +16,33 @@
 
 struct names;
 
-/* A process that was worth remembering in some look: it had messages, much memory, or did something. */
+/*
+ * A process that is worth remembering: it had messages, much memory, or did something. It is followed from then on, and
+ * forgotten when it has ended, or has not been worth it for a while. What is counted is looks since it was remembered.
+ */
 struct evidence_process {
     ev_id id;
     struct snapshot_process first, last;
-    uint64_t most_messages, least_messages, most_memory; /* memory in bytes */
-    unsigned looks;                                      /* in which it was remembered; from the first such on in all */
-    unsigned running, runnable, waiting, suspended, collecting, exiting; /* looks */
-    unsigned grew;                 /* looks in which its mailbox was fuller than in the one before */
-    unsigned skipping;             /* looks in which it had passed over messages to find one */
-    unsigned stuck, longest_stuck; /* looks in a row in which it ran and had ended no slice since the one before */
-    unsigned kept; /* looks in which its first message was that of the look before */
-    unsigned ignoring;             /* looks in which it waited although it had messages */
-    unsigned seen;                 /* the number of the last look that it was in */
+    uint64_t first_ns; /* when it was remembered; it is there in the last look */
+    uint64_t most_messages, least_messages;
+    unsigned looks;
+    unsigned running, runnable, waiting, suspended, collecting, exiting;
+    unsigned grew;                 /* its mailbox was fuller than in the one before */
+    unsigned kept;                 /* its first message was that of the one before */
+    unsigned skipping;             /* it had passed over messages to find one */
+    unsigned ignoring;             /* it waited although it had messages */
+    unsigned stuck, longest_stuck; /* in a row, it ran and had ended no time slice since the one before */
+    unsigned seen, worth;          /* the numbers of the last looks in which it was there, and was worth it */
     UT_hash_handle hh;
 };
 
 /* Who has children that were born while we looked. */
 struct evidence_parent {
     ev_id id;
-    uint64_t births;
-    struct snapshot_process child; /* the last of them */
+    struct snapshot_process is;    /* itself, when it was seen last */
+    bool lives;                    /* in the last look */
+    uint64_t births, deaths;       /* of its children, between looks */
+    struct snapshot_process child; /* the one of them that began with the least memory */
     UT_hash_handle hh;
 };
 
@@ -49,14 +55,13 @@ struct evidence_port {
     UT_hash_handle hh;
 };
 
-/* Something that was under way in some look, and how long it lasted at most. */
+/* Something that is under way in the last look, and was in all since the first in which it was seen. */
 struct evidence_open {
     struct evidence_open_key {
-        uint64_t kind, key, mark;
+        uint64_t kind, key, mark, what; /* what: a hash of the text: nodes have no key */
     } key;
     struct pending last;
     uint64_t first_ns, last_ns; /* CLOCK_MONOTONIC: of the first and the last look that it was in */
-    unsigned looks;
     UT_hash_handle hh;
 };
 
@@ -64,18 +69,17 @@ struct evidence_open {
 struct evidence_schedulers {
     uint64_t n;
     uint64_t queued, most_queued; /* queued: the sum over all looks of what waited for them */
-    uint64_t running;             /* of how many of them had a process */
-    unsigned full;                /* looks in which each had one */
+    unsigned full;                /* looks in which each had a process */
     unsigned uneven;              /* looks in which one had a queue while another had nothing to do */
 };
 
-/* Of a look, or of the first and the last one. */
+/* Of a look. */
 struct evidence_moment {
     uint64_t ns; /* CLOCK_MONOTONIC */
     uint64_t processes, atoms, ports;
-    uint64_t messages, memory, binaries; /* of all processes: messages, bytes of heaps, bytes of binaries */
-    uint64_t resident;                   /* bytes, of the whole program */
-    uint64_t ran_ns, waited_ns;          /* of all its threads: on a processor, and for one */
+    uint64_t memory;            /* bytes of all heaps */
+    uint64_t resident;          /* bytes, of the whole program; 0: not known */
+    uint64_t ran_ns, waited_ns; /* of the threads it has: on a processor, and for one */
     struct quota quota;
     bool has_ports, has_atoms, has_quota, has_threads;
 };
@@ -87,10 +91,10 @@ struct evidence {
     unsigned looks;
     struct evidence_moment first, last;
     uint64_t running; /* the sum over all looks of processes that ran or were being collected */
-    uint64_t births, deaths;                         /* between looks */
     unsigned atoms_grew, processes_grew, ports_grew; /* looks in which there were more than in the one before */
     uint64_t process_limit, atom_limit;              /* 0: not known */
     uint64_t unclear;                                /* processes whose memory made no sense, in all looks */
+    uint64_t left;                                   /* what there was no room to remember */
     const char *halted;                              /* why no thread of it runs, as target_halt says; NULL: they may */
     struct evidence_process *processes;
     struct evidence_parent *parents;
@@ -105,9 +109,12 @@ struct evidence {
 /* Both stay the caller's. Owns: evidence_free frees. NULL: out of memory. */
 struct evidence *evidence_new(uint32_t vm, struct names *names, struct snapshot *snapshot);
 void evidence_free(struct evidence *evidence);
-/* Looks once more. Fails: as snapshot_processes. */
+/* Looks once more. Fails: as snapshot_processes; what was seen before stays. */
 int evidence_look(struct evidence *evidence);
-/* Seconds from the first look to the last; never 0 once there were two. */
+/* Seconds from the first look to the last; never 0. */
 double evidence_seconds(const struct evidence *evidence);
+/* What the VM's threads had between the first and the last look: seconds on processors, and waiting for one. False: not
+ * known, as threads have ended meanwhile, too. */
+bool evidence_threads(const struct evidence *evidence, double *ran, double *waited);
 
 #endif

@@ -10,10 +10,10 @@
 #include "common/array.h"
 #include "otp/names.h"
 
-enum { NAME_BYTES = 4096, SHOWN_BYTES = 200 };
+enum { NAME_BYTES = 4096 };
 
 const struct finding_text finding_texts[FINDING_RULES] = {
-#define FINDING(rule, kind, why, what_to_do, see) {#rule, kind, why, what_to_do, see},
+#define FINDING(rule, kind, sign, why, what_to_do, see) {#rule, kind, why, what_to_do, see},
 #include "findings.def"
 };
 
@@ -26,17 +26,26 @@ enum finding_rule finding_find(const char *rule)
     return (enum finding_rule)i;
 }
 
+bool findings_room(const struct findings *out, enum finding_rule rule)
+{
+    return out->of_rule[rule] < FINDINGS_OF_RULE;
+}
+
 void findings_add(struct findings *out, enum finding_rule rule, double score, ev_id process, const char *who,
                   const char *format, ...)
 {
     struct finding *f;
     va_list args;
-    int err = score >= 1 ? array_room((void **)&out->all, out->n, &out->room, sizeof *out->all) : 0;
+    int err;
 
-    if (score < 1 || err) {
-        out->err = err ? err : out->err;
+    if (!(score >= 1) || !findings_room(out, rule))
+        return;
+    err = array_room((void **)&out->all, out->n, &out->room, sizeof *out->all);
+    if (err) {
+        out->err = err;
         return;
     }
+    out->of_rule[rule]++;
     f = &out->all[out->n++];
     *f = (struct finding){.rule = rule, .score = score > 100 ? 100 : (int)score, .process = process};
     snprintf(f->who, sizeof f->who, "%s", who);
@@ -55,13 +64,15 @@ static int compare_findings(const void *a, const void *b)
 int findings_look(const struct evidence *e, struct findings *out)
 {
     static void (*const rules[FINDING_RULES])(const struct evidence *, struct findings *) = {
-#define FINDING(rule, kind, why, what_to_do, see) find_##rule,
+#define FINDING(rule, kind, sign, why, what_to_do, see) find_##rule,
 #include "findings.def"
     };
 
     *out = (struct findings){0};
     for (int i = 0; i < FINDING_RULES; i++)
-        rules[i](e, out);
+        if (!e->halted || i == FINDING_halted ||
+            i == FINDING_near_limit) /* the others would tell of its standing still */
+            rules[i](e, out);
     if (out->n)
         qsort(out->all, out->n, sizeof *out->all, compare_findings);
     return out->err;
@@ -86,25 +97,22 @@ double findings_tens(double number)
 
 /* ---- names */
 
-const char *evidence_name(const struct evidence *e, const struct snapshot_process *process)
+const char *evidence_name(const struct evidence *e, const struct snapshot_process *process, char text[EVIDENCE_TEXT])
 {
-    static char text[SHOWN_BYTES];
     struct wire_name name;
     char buf[NAME_BYTES];
 
     if (snapshot_owner(e->snapshot, process, &name))
-        snprintf(text, sizeof text, "%s", names_text(e->names, e->vm, &name, buf, sizeof buf));
+        snprintf(text, EVIDENCE_TEXT, "%s", names_text(e->names, e->vm, &name, buf, sizeof buf));
     else
-        snprintf(text, sizeof text, "<0.%u.%u>", ev_id_number(process->id), ev_id_serial(process->id));
+        snprintf(text, EVIDENCE_TEXT, "<0.%u.%u>", ev_id_number(process->id), ev_id_serial(process->id));
     return text;
 }
 
-const char *evidence_place(const struct evidence *e, const struct snapshot_process *process)
+const char *evidence_place(const struct evidence *e, const struct snapshot_process *process, char text[EVIDENCE_TEXT])
 {
-    static char text[SHOWN_BYTES];
-
-    if (!snapshot_place(e->snapshot, process, text, sizeof text))
-        snprintf(text, sizeof text, "code that is gone");
+    if (!snapshot_place(e->snapshot, process, text, EVIDENCE_TEXT))
+        snprintf(text, EVIDENCE_TEXT, "code that is gone");
     return text;
 }
 
@@ -136,31 +144,31 @@ static bool find_process(const struct evidence *e, ev_id id, struct snapshot_pro
 {
     const struct evidence_process *p = evidence_find(e, id);
     struct sought sought = {.id = id};
-    bool found = p || (id && snapshot_processes(e->snapshot, is_sought, &sought, NULL) == 1);
+    struct evidence_parent *parent;
+    bool found;
 
-    *out = p ? p->last : sought.is;
+    HASH_FIND(hh, e->parents, &id, sizeof id, parent);
+    found = p || (parent && parent->lives) || (id && snapshot_processes(e->snapshot, is_sought, &sought, NULL) == 1);
+    *out = p ? p->last : parent && parent->lives ? parent->is : sought.is;
     return found;
 }
 
-const char *evidence_name_of(const struct evidence *e, ev_id id)
+const char *evidence_name_of(const struct evidence *e, ev_id id, char text[EVIDENCE_TEXT])
 {
-    static char text[SHOWN_BYTES];
     struct snapshot_process is;
 
     if (find_process(e, id, &is))
-        return evidence_name(e, &is);
-    snprintf(text, sizeof text, "<0.%u.%u>", ev_id_number(id), ev_id_serial(id));
+        return evidence_name(e, &is, text);
+    snprintf(text, EVIDENCE_TEXT, "<0.%u.%u>", ev_id_number(id), ev_id_serial(id));
     return text;
 }
 
-bool evidence_is_supervisor(const struct evidence *e, ev_id id)
+bool evidence_is_supervisor(const struct evidence *e, const struct evidence_parent *parent)
 {
     static const char module[] = "supervisor:";
     struct wire_name names[OTP_OWNER_NAMES];
-    struct snapshot_process is;
     char buf[NAME_BYTES];
 
-    return find_process(e, id, &is) && snapshot_names(e->snapshot, &is, names) &&
-           names[OTP_OWNER_CALL].form == WIRE_MFA &&
+    return parent->lives && snapshot_names(e->snapshot, &parent->is, names) && names[OTP_OWNER_CALL].form == WIRE_MFA &&
            !strncmp(names_text(e->names, e->vm, &names[OTP_OWNER_CALL], buf, sizeof buf), module, strlen(module));
 }

@@ -6,7 +6,7 @@
 #include "evidence.h"
 
 enum finding_rule {
-#define FINDING(rule, kind, why, what_to_do, see) FINDING_##rule,
+#define FINDING(rule, kind, sign, why, what_to_do, see) FINDING_##rule,
 #include "findings.def"
     FINDING_RULES
 };
@@ -22,6 +22,7 @@ struct finding {
 struct findings {
     struct finding *all; /* the heaviest first */
     size_t n, room;
+    size_t of_rule[FINDING_RULES];
     int err; /* -ENOMEM: some are not there */
 };
 
@@ -37,7 +38,10 @@ enum finding_rule finding_find(const char *rule);
 int findings_look(const struct evidence *evidence, struct findings *out);
 void findings_free(struct findings *findings);
 
-/* For rules: adds one; a score of 0 or less is none, one above 100 is 100. */
+/* For rules: adds one; a score below 1 is none, one above 100 is 100. Of a rule FINDINGS_OF_RULE are kept, so that none
+ * crowds out the others. Whoever asks findings_room first saves the names of those that would not be. */
+enum { FINDINGS_OF_RULE = 20 };
+bool findings_room(const struct findings *out, enum finding_rule rule);
 void findings_add(struct findings *out, enum finding_rule rule, double score, ev_id process, const char *who,
                   const char *format, ...) __attribute__((format(printf, 6, 7)));
 
@@ -48,17 +52,21 @@ static inline double findings_least(double a, double b)
 }
 double findings_tens(double number);
 
-#define FINDING(rule, kind, why, what_to_do, see)                                                                      \
+#define FINDING(rule, kind, sign, why, what_to_do, see)                                                                \
     void find_##rule(const struct evidence *evidence, struct findings *out);
 #include "findings.def"
 
-/* For rules: who a process is, by name or else by its pid; where it stands. Good until the next of the same. */
-const char *evidence_name(const struct evidence *evidence, const struct snapshot_process *process);
-const char *evidence_place(const struct evidence *evidence, const struct snapshot_process *process);
-/* The same of a pid; NULL process: it was not remembered. */
-const char *evidence_name_of(const struct evidence *evidence, ev_id id);
+/* For rules: who a process is, by name or else by its pid; where it stands. Returns `buf`. */
+enum { EVIDENCE_TEXT = 200 };
+const char *evidence_name(const struct evidence *evidence, const struct snapshot_process *process,
+                          char buf[EVIDENCE_TEXT]);
+const char *evidence_place(const struct evidence *evidence, const struct snapshot_process *process,
+                           char buf[EVIDENCE_TEXT]);
+/* The name by the pid: the table of processes is walked for one that is neither remembered nor a parent. */
+const char *evidence_name_of(const struct evidence *evidence, ev_id id, char buf[EVIDENCE_TEXT]);
 /* Whether it began as a supervisor. */
-bool evidence_is_supervisor(const struct evidence *evidence, ev_id id);
+bool evidence_is_supervisor(const struct evidence *evidence, const struct evidence_parent *parent);
+/* NULL: it is not remembered. */
 const struct evidence_process *evidence_find(const struct evidence *evidence, ev_id id);
 
 #endif

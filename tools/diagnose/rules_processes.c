@@ -43,9 +43,15 @@ static double weight_of_messages(uint64_t messages)
     return messages > 100 ? 10 * findings_tens((double)messages / 100) : 0;
 }
 
+/* Since it is remembered; never 0. */
+static double seconds_of(const struct evidence *e, const struct evidence_process *p)
+{
+    return e->last.ns > p->first_ns ? (double)(e->last.ns - p->first_ns) / 1e9 : 1e-9;
+}
+
 static double growth_per_s(const struct evidence *e, const struct evidence_process *p)
 {
-    return ((double)p->last.messages - (double)p->first.messages) / evidence_seconds(e);
+    return ((double)p->last.messages - (double)p->first.messages) / seconds_of(e, p);
 }
 
 /* ---- mailboxes: each process gets one of these findings at most */
@@ -81,82 +87,110 @@ static const char *what_it_does(const struct evidence_process *p)
 
 void find_mailbox_grows(const struct evidence *e, struct findings *out)
 {
-    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
+    char name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
+
+    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_mailbox_grows);
+         p = p->hh.next) {
         if (judge_mailbox(e, p) != MAILBOX_GROWS)
             continue;
         findings_add(out, FINDING_mailbox_grows, findings_least(60 + weight_of_messages(p->last.messages), 90),
-                     p->last.id, evidence_name(e, &p->last),
+                     p->last.id, evidence_name(e, &p->last, name),
                      "%" PRIu64 " messages wait, %.0f more each second; it %s, in %s", p->last.messages,
-                     growth_per_s(e, p), what_it_does(p), evidence_place(e, &p->last));
+                     growth_per_s(e, p), what_it_does(p), evidence_place(e, &p->last, place));
     }
 }
 
 void find_selective_receive(const struct evidence *e, struct findings *out)
 {
-    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+    char name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
+
+    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_selective_receive);
+         p = p->hh.next)
         if (judge_mailbox(e, p) == MAILBOX_SEARCHED)
             findings_add(out, FINDING_selective_receive, findings_least(65 + weight_of_messages(p->last.messages), 92),
-                         p->last.id, evidence_name(e, &p->last),
+                         p->last.id, evidence_name(e, &p->last, name),
                          "%" PRIu64 " messages wait, and in %.0f%% of the looks it was searching among them, in %s",
-                         p->last.messages, 100 * share(p, p->skipping), evidence_place(e, &p->last));
+                         p->last.messages, 100 * share(p, p->skipping), evidence_place(e, &p->last, place));
+}
+
+/* It waits in a call of gen: for the answer of another, which it may never get. */
+static bool waits_in_call(const char *place)
+{
+    static const char call[] = "gen:do_call";
+
+    return !strncmp(place, call, strlen(call));
 }
 
 void find_mailbox_waits(const struct evidence *e, struct findings *out)
 {
-    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
-        if (judge_mailbox(e, p) == MAILBOX_WAITS)
+    char name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
+
+    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_mailbox_waits);
+         p = p->hh.next) {
+        enum mailbox_case is = judge_mailbox(e, p);
+
+        if (is == MAILBOX_WAITS || (is == MAILBOX_IGNORED && waits_in_call(evidence_place(e, &p->last, place))))
             findings_add(out, FINDING_mailbox_waits, findings_least(55 + weight_of_messages(p->last.messages), 85),
-                         p->last.id, evidence_name(e, &p->last),
+                         p->last.id, evidence_name(e, &p->last, name),
                          "%" PRIu64 " messages wait while it waits for something else, in %s", p->last.messages,
-                         evidence_place(e, &p->last));
+                         evidence_place(e, &p->last, place));
+    }
 }
 
 void find_mailbox_ignored(const struct evidence *e, struct findings *out)
 {
-    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
+    char name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
+
+    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_mailbox_ignored);
+         p = p->hh.next) {
         double grows = growth_per_s(e, p);
 
-        if (judge_mailbox(e, p) == MAILBOX_IGNORED)
+        if (judge_mailbox(e, p) == MAILBOX_IGNORED && !waits_in_call(evidence_place(e, &p->last, place)))
             findings_add(out, FINDING_mailbox_ignored,
                          findings_least(40 + weight_of_messages(p->last.messages) + (grows > 0 ? 15 : 0), 85),
-                         p->last.id, evidence_name(e, &p->last),
+                         p->last.id, evidence_name(e, &p->last, name),
                          "%" PRIu64 " messages, %.0f more each second, and it took none: it waits for another, in %s",
-                         p->last.messages, grows, evidence_place(e, &p->last));
+                         p->last.messages, grows, place);
     }
 }
 
 void find_mailbox_long(const struct evidence *e, struct findings *out)
 {
-    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+    char name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
+
+    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_mailbox_long); p = p->hh.next)
         if (judge_mailbox(e, p) == MAILBOX_LONG)
             findings_add(out, FINDING_mailbox_long, findings_least(45 + weight_of_messages(p->least_messages), 75),
-                         p->last.id, evidence_name(e, &p->last),
+                         p->last.id, evidence_name(e, &p->last, name),
                          "never less than %" PRIu64 " messages waited; it %s, in %s", p->least_messages,
-                         what_it_does(p), evidence_place(e, &p->last));
+                         what_it_does(p), evidence_place(e, &p->last, place));
 }
 
-/* Servers of OTP that many ask, who suffer together where it has a queue all the time. */
+/* A server of OTP that many ask. The handlers of a logger have names of their own behind this. */
+static bool is_asked_by_many(const char *name)
+{
+    static const char *const names[] = {"file_server_2",          "code_server", "logger", "global_name_server", "user",
+                                        "application_controller", "inet_db",     "rex",    "standard_error"};
+    static const char handler[] = "logger_std_h_";
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return !strncmp(name, handler, strlen(handler));
+}
+
 void find_bottleneck(const struct evidence *e, struct findings *out)
 {
-    static const char *const names[] = {
-        "file_server_2", "code_server",   "logger", "global_name_server", "user", "application_controller",
-        "inet_db",       "logger_std_h_", "rex",    "standard_error"};
     enum { QUEUED = 3 };
+    char name[EVIDENCE_TEXT];
 
-    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
-        const char *name;
-
-        if (!is_long_here(e, p) || p->most_messages < QUEUED || share(p, p->looks - p->ignoring) == 0 ||
-            judge_mailbox(e, p) != MAILBOX_FINE || p->least_messages < QUEUED)
-            continue;
-        name = evidence_name(e, &p->last);
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (!strncmp(name, names[i], strlen(names[i])))
-                findings_add(out, FINDING_bottleneck,
-                             findings_least(55 + 10 * findings_tens((double)p->least_messages), 85), p->last.id, name,
-                             "never less than %" PRIu64 " wait for it, %" PRIu64 " at most", p->least_messages,
-                             p->most_messages);
-    }
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+        if (is_long_here(e, p) && p->least_messages >= QUEUED && p->ignoring < p->looks &&
+            judge_mailbox(e, p) == MAILBOX_FINE && is_asked_by_many(evidence_name(e, &p->last, name)))
+            findings_add(out, FINDING_bottleneck,
+                         findings_least(55 + 10 * findings_tens((double)p->least_messages), 85), p->last.id, name,
+                         "never less than %" PRIu64 " wait for it, %" PRIu64 " at most", p->least_messages,
+                         p->most_messages);
 }
 
 /* ---- processes that do not get on */
@@ -170,48 +204,51 @@ static bool waits_for_port_or_node(const struct evidence *e, ev_id id)
     return false;
 }
 
+/* Whoever waits to send is suspended, too; of a port that is no socket only the first of these is known. */
 void find_suspended(const struct evidence *e, struct findings *out)
 {
-    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+    double most = e->ports ? 49 : 85;
+    char name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
+
+    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_suspended); p = p->hh.next)
         if (is_long_here(e, p) && share(p, p->suspended) > 0.9 && !reductions_done(p) &&
             !waits_for_port_or_node(e, p->last.id))
-            findings_add(out, FINDING_suspended, findings_least(55 + weight_of_messages(p->last.messages * 100), 85),
-                         p->last.id, evidence_name(e, &p->last),
-                         "it did not run for %.1f s, with %" PRIu64 " messages; in %s", evidence_seconds(e),
-                         p->last.messages, evidence_place(e, &p->last));
+            findings_add(out, FINDING_suspended, findings_least(55 + weight_of_messages(p->last.messages * 100), most),
+                         p->last.id, evidence_name(e, &p->last, name),
+                         "it did not run for %.1f s, with %" PRIu64 " messages; in %s", seconds_of(e, p),
+                         p->last.messages, evidence_place(e, &p->last, place));
 }
 
 void find_exit_slow(const struct evidence *e, struct findings *out)
 {
-    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+    char name[EVIDENCE_TEXT];
+
+    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_exit_slow); p = p->hh.next)
         if (e->looks >= 4 && p->exiting >= 3)
             findings_add(out, FINDING_exit_slow, findings_least(50 + 5.0 * p->exiting, 75), p->last.id,
-                         evidence_name(e, &p->last), "it has been ending for %.1f s",
-                         evidence_seconds(e) * p->exiting / e->looks);
+                         evidence_name(e, &p->last, name), "it has been ending for %.1f s",
+                         seconds_of(e, p) * share(p, p->exiting));
 }
 
-/* A call of a native function by a dirty scheduler is what those are for. */
-static bool is_dirty(const struct evidence *e, ev_id id)
-{
-    for (const struct evidence_open *o = e->open; o; o = o->hh.next)
-        if ((o->key.kind == PENDING_NATIVE || o->key.kind == PENDING_FILE) && o->last.id == id)
-            return true;
-    return false;
-}
-
+/* Not where the machine kept the VM's threads from running. */
 void find_long_native(const struct evidence *e, struct findings *out)
 {
-    double between = e->looks > 1 ? evidence_seconds(e) / (e->looks - 1) : 0;
+    double between = e->looks > 1 ? evidence_seconds(e) / (e->looks - 1) : 0, ran, waited;
+    bool held = e->last.has_quota && e->last.quota.held_ns != e->first.quota.held_ns;
+    char name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
 
-    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
+    if (held || !evidence_threads(e, &ran, &waited) || waited > ran)
+        return;
+    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_long_native);
+         p = p->hh.next) {
         double seconds = p->longest_stuck * between;
 
-        if (seconds < 0.2 || is_dirty(e, p->last.id) || share(p, p->collecting) > 0.5)
+        if (seconds < 0.2)
             continue;
         findings_add(out, FINDING_long_native, findings_least(60 + 20 * seconds, 88), p->last.id,
-                     evidence_name(e, &p->last),
+                     evidence_name(e, &p->last, name),
                      "it has had a scheduler for %.1f s without a pause, which no Erlang code does; in %s", seconds,
-                     evidence_place(e, &p->last));
+                     evidence_place(e, &p->last, place));
     }
 }
 
@@ -221,7 +258,9 @@ void find_huge_heap(const struct evidence *e, struct findings *out)
 {
     enum { HUGE_BYTES = 100 << 20 };
 
-    for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
+    char name[EVIDENCE_TEXT];
+
+    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_huge_heap); p = p->hh.next) {
         uint64_t bytes = memory_bytes(&p->last);
         double part = e->last.memory ? (double)bytes / (double)e->last.memory : 0;
         double collected = share(p, p->collecting);
@@ -232,58 +271,63 @@ void find_huge_heap(const struct evidence *e, struct findings *out)
         sink_format_size(size, sizeof size, bytes);
         findings_add(out, FINDING_huge_heap,
                      findings_least(40 + 20 * findings_tens((double)bytes / HUGE_BYTES) + 100 * collected, 88),
-                     p->last.id, evidence_name(e, &p->last),
+                     p->last.id, evidence_name(e, &p->last, name),
                      "%s, %.0f%% of all heaps; it was being collected in %.0f%% of the looks", size, 100 * part,
                      100 * collected);
     }
 }
 
-/* All that do little are one finding, named by the one that holds most. */
+/*
+ * All that do little are one finding, named by the one that holds most. A binary that several hold counts for each: the
+ * sum is no more than what the program has.
+ */
 void find_binaries_held(const struct evidence *e, struct findings *out)
 {
-    enum { MUCH = 64 << 20, IDLE_PER_S = 200000 };
+    enum { MUCH = 64 << 20, LITTLE_PER_S = 200000 };
     const struct evidence_process *most = NULL;
     uint64_t held = 0, holders = 0;
-    char size[16], own[16];
+    char size[16], own[16], name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
 
     for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
         uint64_t bytes = p->last.binary_words * WORD;
 
         if (bytes < 1 << 20 || bytes < 4 * memory_bytes(&p->last) ||
-            (double)reductions_done(p) / evidence_seconds(e) > IDLE_PER_S)
+            (double)reductions_done(p) / seconds_of(e, p) > LITTLE_PER_S)
             continue;
         held += bytes;
         holders++;
         most = !most || bytes > most->last.binary_words * WORD ? p : most;
     }
+    held = e->last.resident && held > e->last.resident ? e->last.resident : held;
     if (held < MUCH)
         return;
     sink_format_size(size, sizeof size, held);
     sink_format_size(own, sizeof own, most->last.binary_words * WORD);
     findings_add(out, FINDING_binaries_held, findings_least(45 + 20 * findings_tens((double)held / MUCH), 80),
-                 most->last.id, evidence_name(e, &most->last),
-                 "%" PRIu64 " processes that do little hold %s; it alone %s, in %s", holders, size, own,
-                 evidence_place(e, &most->last));
+                 most->last.id, evidence_name(e, &most->last, name),
+                 "%" PRIu64 " processes that do little hold up to %s; it alone %s, in %s", holders, size, own,
+                 evidence_place(e, &most->last, place));
 }
 
 /* ---- births */
 
+/* Of those it starts even the smallest began large. */
 void find_state_copied(const struct evidence *e, struct findings *out)
 {
     enum { FAT_BYTES = 64 << 10 };
 
-    for (const struct evidence_parent *p = e->parents; p; p = p->hh.next) {
+    for (const struct evidence_parent *p = e->parents; p && findings_room(out, FINDING_state_copied); p = p->hh.next) {
         double per_s = (double)p->births / evidence_seconds(e);
         uint64_t bytes = memory_bytes(&p->child);
-        char size[16];
+        char size[16], name[EVIDENCE_TEXT];
 
         if (per_s < 5 || bytes < FAT_BYTES || !p->id)
             continue;
         sink_format_size(size, sizeof size, bytes);
-        findings_add(out, FINDING_state_copied,
-                     findings_least(50 + 10 * findings_tens((double)bytes * per_s / (1 << 20)), 80), p->id,
-                     evidence_name_of(e, p->id),
-                     "it starts %.0f processes a second, and one of them had %s as it began", per_s, size);
+        findings_add(
+            out, FINDING_state_copied, findings_least(50 + 10 * findings_tens((double)bytes * per_s / (1 << 20)), 80),
+            p->id, evidence_name_of(e, p->id, name),
+            "it starts %.0f processes a second, and each of them had %s or more when it was seen first", per_s, size);
     }
 }
 
@@ -300,30 +344,33 @@ void find_processes_leak(const struct evidence *e, struct findings *out)
 {
     const struct evidence_parent *most = most_births(e);
     double net = (double)e->last.processes - (double)e->first.processes, per_s = net / evidence_seconds(e);
-    char child[200];
+    double full = e->process_limit ? (double)e->last.processes / (double)e->process_limit : 0;
+    char child[EVIDENCE_TEXT], parent[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
 
     if (!most || e->looks < 4 || e->processes_grew * 2 < e->looks || per_s < 1 || net < 20)
         return;
-    snprintf(child, sizeof child, "%s", evidence_name(e, &most->child));
-    findings_add(
-        out, FINDING_processes_leak,
-        findings_least(50 + 10 * findings_tens(per_s) +
-                           (e->process_limit ? 30.0 * (double)e->last.processes / (double)e->process_limit : 0),
-                       88),
-        most->id, child, "%.0f more each second, %" PRIu64 " now; most come from %s and wait in %s", per_s,
-        e->last.processes, most->id ? evidence_name_of(e, most->id) : "a process that has ended",
-        evidence_place(e, &most->child));
+    findings_add(out, FINDING_processes_leak, findings_least(50 + 10 * findings_tens(per_s) + 30 * full, 88),
+                 most->child.id, evidence_name(e, &most->child, child),
+                 "%.0f more each second, %" PRIu64 " now; most come from %s and wait in %s", per_s, e->last.processes,
+                 most->id ? evidence_name_of(e, most->id, parent) : "a process that has ended",
+                 evidence_place(e, &most->child, place));
 }
 
-/* Children of a supervisor that come again and again while there are not more of them. */
+/*
+ * Children of a supervisor that come and go, as many as there were. It may have been asked for each of them, one a
+ * connection say, so this is a remark.
+ */
 void find_restart_storm(const struct evidence *e, struct findings *out)
 {
-    for (const struct evidence_parent *p = e->parents; p; p = p->hh.next) {
+    for (const struct evidence_parent *p = e->parents; p && findings_room(out, FINDING_restart_storm); p = p->hh.next) {
         double per_s = (double)p->births / evidence_seconds(e);
+        char name[EVIDENCE_TEXT];
 
-        if (per_s < 2 || !evidence_is_supervisor(e, p->id))
+        if (per_s < 2 || p->deaths * 10 < p->births * 9 || !evidence_is_supervisor(e, p))
             continue;
-        findings_add(out, FINDING_restart_storm, findings_least(50 + 12 * findings_tens(per_s), 80), p->id,
-                     evidence_name_of(e, p->id), "%.0f of its children are born each second, and end", per_s);
+        findings_add(out, FINDING_restart_storm, findings_least(35 + 8 * findings_tens(per_s), 49), p->id,
+                     evidence_name_of(e, p->id, name),
+                     "%.0f of its children are born each second, and as many end: started again, or for one task each",
+                     per_s);
     }
 }

@@ -38,39 +38,30 @@ void find_throttled(const struct evidence *e, struct findings *out)
 
 void find_starved(const struct evidence *e, struct findings *out)
 {
-    double ran = (double)(e->last.ran_ns - e->first.ran_ns), waited = (double)(e->last.waited_ns - e->first.waited_ns);
     bool held = e->last.has_quota && e->last.quota.held_ns > e->first.quota.held_ns;
+    double ran, waited;
 
-    if (!e->first.has_threads || held || waited / 1e9 < 0.25 * evidence_seconds(e) || waited / (ran + waited) < 0.3)
+    if (!evidence_threads(e, &ran, &waited) || held || waited < 0.25 * evidence_seconds(e) ||
+        waited < 0.3 * (ran + waited))
         return;
-    findings_add(out, FINDING_starved, findings_least(35 + 50 * waited / (ran + waited), 80), 0, "",
-                 "its threads ran for %.1f s and waited for a processor for %.1f s", ran / 1e9, waited / 1e9);
+    findings_add(out, FINDING_starved, findings_least(30 + 40 * waited / evidence_seconds(e), 80), 0, "",
+                 "its threads ran for %.1f s and waited for a processor for %.1f s", ran, waited);
 }
 
 void find_busy_waiting(const struct evidence *e, struct findings *out)
 {
-    double cores = (double)(e->last.ran_ns - e->first.ran_ns) / 1e9 / evidence_seconds(e);
-    double work = e->looks ? (double)e->running / e->looks : 0;
+    double work = e->looks ? (double)e->running / e->looks : 0, ran, waited, cores;
 
-    if (!e->first.has_threads || e->looks < 8 || cores < 0.3 || work > cores / 3)
+    if (e->looks < 8 || !evidence_threads(e, &ran, &waited))
+        return;
+    cores = ran / evidence_seconds(e);
+    if (cores < 0.3 || work > cores / 3)
         return;
     findings_add(out, FINDING_busy_waiting, findings_least(35 + 20 * (cores - work), e->last.has_quota ? 70 : 49), 0,
                  "", "it took %.1f processors, and processes ran on %.1f of them", cores, work);
 }
 
 /* ---- schedulers */
-
-/* What is told of the pool: who has it, in what. */
-static const struct evidence_open *longest(const struct evidence *e, enum pending_kind kind)
-{
-    const struct evidence_open *best = NULL;
-
-    for (const struct evidence_open *o = e->open; o; o = o->hh.next)
-        if (o->key.kind == kind &&
-            (!best || o->last_ns - o->first_ns + o->last.age_ns > best->last_ns - best->first_ns + best->last.age_ns))
-            best = o;
-    return best;
-}
 
 static double open_seconds(const struct evidence_open *o)
 {
@@ -79,38 +70,51 @@ static double open_seconds(const struct evidence_open *o)
     return (double)(o->last.age_ns > seen ? o->last.age_ns : seen) / 1e9;
 }
 
+/* NULL: nothing of the kind is under way. */
+static const struct evidence_open *longest(const struct evidence *e, enum pending_kind kind)
+{
+    const struct evidence_open *best = NULL;
+
+    for (const struct evidence_open *o = e->open; o; o = o->hh.next)
+        if (o->key.kind == kind && (!best || open_seconds(o) > open_seconds(best)))
+            best = o;
+    return best;
+}
+
+/* `what`: what the pool does for longest, as far as that is known. */
 static void find_full(const struct evidence *e, struct findings *out, enum snapshot_scheduler_type type,
-                      enum finding_rule rule, double score)
+                      enum finding_rule rule, double score, const struct evidence_open *what)
 {
     const struct evidence_schedulers *s = &e->schedulers[type];
-    const struct evidence_open *file = longest(e, PENDING_FILE), *native = longest(e, PENDING_NATIVE);
-    const struct evidence_open *o = type == SNAPSHOT_DIRTY_IO && file ? file : native;
 
     if (!e->has_schedulers || e->looks < 4 || !s->n || share(e, s->full) < 0.5)
         return;
-    findings_add(out, rule, score * share(e, s->full) + (s->most_queued ? 10 : -25), o ? o->last.id : 0,
-                 o && *o->last.what ? o->last.what : "",
-                 "all %" PRIu64 " were taken in %.0f%% of the looks, and up to %" PRIu64
-                 " processes waited for one%s%s",
-                 s->n, 100 * share(e, s->full), s->most_queued, o ? "; the longest: " : "", o ? o->last.what : "");
+    findings_add(out, rule, score * share(e, s->full) + (s->most_queued ? 10 : -25), what ? what->last.id : 0,
+                 what ? what->last.what : "",
+                 "all %" PRIu64 " were taken in %.0f%% of the looks, and up to %" PRIu64 " processes waited for one",
+                 s->n, 100 * share(e, s->full), s->most_queued);
 }
 
 void find_dirty_io_full(const struct evidence *e, struct findings *out)
 {
-    find_full(e, out, SNAPSHOT_DIRTY_IO, FINDING_dirty_io_full, 88);
+    const struct evidence_open *file = longest(e, PENDING_FILE);
+
+    find_full(e, out, SNAPSHOT_DIRTY_IO, FINDING_dirty_io_full, 88, file ? file : longest(e, PENDING_NATIVE));
 }
 
 void find_dirty_cpu_full(const struct evidence *e, struct findings *out)
 {
-    find_full(e, out, SNAPSHOT_DIRTY_CPU, FINDING_dirty_cpu_full, 78);
+    find_full(e, out, SNAPSHOT_DIRTY_CPU, FINDING_dirty_cpu_full, 78, longest(e, PENDING_NATIVE));
 }
 
 void find_file_hangs(const struct evidence *e, struct findings *out)
 {
-    for (const struct evidence_open *o = e->open; o; o = o->hh.next)
-        if (o->key.kind == PENDING_FILE && open_seconds(o) >= 1 && o->last_ns == e->last.ns)
+    char name[EVIDENCE_TEXT];
+
+    for (const struct evidence_open *o = e->open; o && findings_room(out, FINDING_file_hangs); o = o->hh.next)
+        if (o->key.kind == PENDING_FILE && open_seconds(o) >= 1)
             findings_add(out, FINDING_file_hangs, findings_least(60 + 3 * open_seconds(o), 80), o->last.id,
-                         o->last.what, "%s has waited in it for %.1f s", evidence_name_of(e, o->last.id),
+                         o->last.what, "%s has waited in it for %.1f s", evidence_name_of(e, o->last.id, name),
                          open_seconds(o));
 }
 
@@ -136,24 +140,18 @@ void find_overloaded(const struct evidence *e, struct findings *out)
 
 /* ---- ports and nodes */
 
-void find_port_busy(const struct evidence *e, struct findings *out)
+/* ", 12 messages wait for it", as far as that is known. */
+static const char *waiting_messages(const struct evidence *e, ev_id id, char buf[64])
 {
-    for (const struct evidence_port *p = e->ports; p; p = p->hh.next) {
-        char name[200] = "a port", size[16], owner[200];
-        const struct evidence_process *process = evidence_find(e, p->last.owner);
+    const struct evidence_process *process = evidence_find(e, id);
 
-        if (e->looks < 4 || share(e, p->busy) < 0.5)
-            continue;
-        snapshot_port_name(e->snapshot, &p->last, name, sizeof name);
-        sink_format_size(size, sizeof size, p->most_waiting);
-        snprintf(owner, sizeof owner, "%s", evidence_name_of(e, p->last.owner));
-        findings_add(out, FINDING_port_busy, 60 + 30 * share(e, p->busy), p->last.owner, owner,
-                     "%s is busy, with %s that it does not take; %" PRIu64 " messages wait for %s", name, size,
-                     process ? process->last.messages : 0, owner);
-    }
+    buf[0] = '\0';
+    if (process)
+        snprintf(buf, 64, "; %" PRIu64 " messages wait for it", process->last.messages);
+    return buf;
 }
 
-/* A socket that takes nothing is none of the busy ports: who sends to it waits for it. */
+/* A port that somebody waits to send to is busy; a socket that takes nothing need not be: its owner waits for it. */
 static bool is_of_busy_port(const struct evidence *e, ev_id owner)
 {
     for (const struct evidence_port *p = e->ports; p; p = p->hh.next)
@@ -162,31 +160,39 @@ static bool is_of_busy_port(const struct evidence *e, ev_id owner)
     return false;
 }
 
-static void find_waiter(const struct evidence *e, const struct evidence_open *o, struct findings *out)
+void find_port_busy(const struct evidence *e, struct findings *out)
 {
-    const struct evidence_process *process = evidence_find(e, o->last.id);
+    char name[EVIDENCE_TEXT], owner[EVIDENCE_TEXT], size[16], messages[64];
 
-    if (open_seconds(o) < 0.5 || !o->last.id || is_of_busy_port(e, o->last.id))
-        return;
-    findings_add(out, FINDING_port_busy, findings_least(65 + 3 * open_seconds(o), 85), o->last.id,
-                 evidence_name_of(e, o->last.id), "it has waited for %s for %.1f s; %" PRIu64 " messages wait for it",
-                 *o->last.what ? o->last.what : "a socket", open_seconds(o), process ? process->last.messages : 0);
+    for (const struct evidence_port *p = e->ports; p && findings_room(out, FINDING_port_busy); p = p->hh.next) {
+        if (e->looks < 4 || share(e, p->busy) < 0.5)
+            continue;
+        if (!snapshot_port_name(e->snapshot, &p->last, name, sizeof name) || !*name)
+            snprintf(name, sizeof name, "a port");
+        sink_format_size(size, sizeof size, p->most_waiting);
+        findings_add(out, FINDING_port_busy, 60 + 30 * share(e, p->busy), p->last.owner,
+                     evidence_name_of(e, p->last.owner, owner), "%s is busy, with %s that it does not take%s", name,
+                     size, waiting_messages(e, p->last.owner, messages));
+    }
+    for (const struct evidence_open *o = e->open; o && findings_room(out, FINDING_port_busy); o = o->hh.next)
+        if (o->key.kind == PENDING_PORT_WAIT && open_seconds(o) >= 0.5 && o->last.id && !is_of_busy_port(e, o->last.id))
+            findings_add(out, FINDING_port_busy, findings_least(65 + 3 * open_seconds(o), 85), o->last.id,
+                         evidence_name_of(e, o->last.id, owner), "it has waited for %s for %.1f s%s",
+                         *o->last.what ? o->last.what : "a socket", open_seconds(o),
+                         waiting_messages(e, o->last.id, messages));
 }
 
 void find_node_busy(const struct evidence *e, struct findings *out)
 {
     uint64_t waiters = 0;
 
-    for (const struct evidence_open *o = e->open; o; o = o->hh.next) {
-        if (o->key.kind == PENDING_PORT_WAIT)
-            find_waiter(e, o, out);
-        waiters += o->key.kind == PENDING_NODE_WAIT && o->last_ns == e->last.ns;
-    }
+    for (const struct evidence_open *o = e->open; o; o = o->hh.next)
+        waiters += o->key.kind == PENDING_NODE_WAIT;
     for (const struct evidence_open *o = e->open; o; o = o->hh.next)
         if (o->key.kind == PENDING_NODE && open_seconds(o) >= 0.5)
-            findings_add(out, FINDING_node_busy, findings_least(75 + 3 * open_seconds(o), 93), o->last.id, o->last.what,
-                         "it has taken nothing for %.1f s, and %" PRIu64 " processes wait to send", open_seconds(o),
-                         waiters);
+            findings_add(out, FINDING_node_busy, findings_least(75 + 3 * open_seconds(o), 93), 0, o->last.what,
+                         "its queue has been full for %.1f s, and %" PRIu64 " processes wait to send to nodes",
+                         open_seconds(o), waiters);
 }
 
 /* ---- tables */

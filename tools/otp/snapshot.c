@@ -287,6 +287,7 @@ static bool fill_row(const struct snapshot *s, const unsigned char *p, struct sn
 
     out->status = status_of(s, state);
     out->hibernated = s->kind->hibernated(s, p);
+    out->dirty = has_bit(s, state, OTP_STATE_DIRTY) || has_bit(s, state, OTP_STATE_DIRTY_SYS);
     s->kind->queue(s, p, out);
     s->kind->messages(s, p, out);
     out->heap_words = words_between(member(s, p, OTP_PROC_HEAP), member(s, p, OTP_PROC_HEND));
@@ -463,6 +464,7 @@ int snapshot_processes(struct snapshot *s, int (*take)(void *ctx, const struct s
                                        .is_free = s->kind->is_free,
                                        .tell = tell_process};
 
+    s->owner.pairs = 0; /* names will be asked for anew */
     return snapshot_walk_table(s, &processes, &(struct process_taker){take, ctx}, count);
 }
 

@@ -45,6 +45,7 @@ struct snapshot_process {
     uint64_t address; /* in the VM */
     enum snapshot_status status;
     bool hibernated;
+    bool dirty;     /* it runs on a dirty scheduler; of an erlvm, on a thread for what takes long */
     bool moved;     /* it did something while it was read: its numbers may be of two moments */
     bool more;      /* it has more messages than were counted */
     bool skips;     /* it has passed over its first message, looking for another */

@@ -17,7 +17,7 @@ enum mem_kind {
 	/* Processes and their table, heaps, dictionaries, links, timers, what is sent to them: what OTP counts as
 	 * `processes` (erl_alloc.c, erts_memory). */
 	MEM_PROCESS,
-	MEM_BINARY, /* counted binaries, and resources in them */
+	MEM_BINARY, /* counted binaries, and the references to resources of natives; not these resources */
 	MEM_KINDS
 };
 
