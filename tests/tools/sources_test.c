@@ -290,7 +290,7 @@ END_TEST
 /* A VM that is killed keeps what its threads held, and it is said; one that ends hands it over. */
 START_TEST(test_sources_kill_is_told)
 {
-    static const char *const ends[] = {"kill -9 $p; wait $p; until grep -q 'was killed' said; do kill -0 $a || break; sleep .05; done",
+    static const char *const ends[] = {"kill -9 $p; wait $p; until grep -q \"pid $p was killed\" said; do kill -0 $a || break; sleep .05; done",
                                        "echo > go; wait $p; sleep .8"};
 
     SUPPORT_BPF();

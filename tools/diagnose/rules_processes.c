@@ -366,7 +366,7 @@ void find_restart_storm(const struct evidence *e, struct findings *out)
         double per_s = (double)p->births / evidence_seconds(e);
         char name[EVIDENCE_TEXT];
 
-        if (per_s < 2 || p->deaths * 10 < p->births * 9 || !evidence_is_supervisor(e, p))
+        if (per_s < 2 || (p->deaths + 2) * 10 < p->births * 9 || !evidence_is_supervisor(e, p))
             continue;
         findings_add(out, FINDING_restart_storm, findings_least(35 + 8 * findings_tens(per_s), 49), p->id,
                      evidence_name_of(e, p->id, name),
