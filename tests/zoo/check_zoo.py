@@ -32,7 +32,8 @@ def diagnose(pid, seconds):
 def vm_below(pid):
     """The VM that the command became, or started."""
     for _ in range(200):
-        for line in subprocess.run(['ps', '-eo', 'pid,ppid,comm'], stdout=subprocess.PIPE, text=True).stdout.splitlines()[1:]:
+        listed = subprocess.run(['ps', '-eo', 'pid,ppid,comm'], stdout=subprocess.PIPE, text=True).stdout
+        for line in listed.splitlines()[1:]:
             child, parent, name = line.split(None, 2)
             if (int(child) == pid or int(parent) == pid) and name.strip() in ('beam.smp', 'erlvm'):
                 return int(child)
@@ -42,8 +43,8 @@ def vm_below(pid):
 
 def start(vm, rule, way, beams):
     command = vm.split() + NEEDS.get(rule, []) + ['-noshell', '-pa', beams, '-run', 'zoo', way, rule]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                            cwd=beams)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                            text=True, cwd=beams)
 
 
 def await_ready(process):
@@ -85,7 +86,8 @@ def check_rules(vms, rules, beams, seconds):
         for name, vm in vms:
             ill, culprit = try_one(vm, rule, 'ill', beams, seconds)
             healed, _ = try_one(vm, rule, 'healed', beams, seconds)
-            found = bool(ill) and ill[0]['rule'] in (rule, ALSO_RIGHT.get((rule, name))) and culprit in ('any', ill[0].get('who', ''))
+            right_rules = (rule, ALSO_RIGHT.get((rule, name)))
+            found = bool(ill) and ill[0]['rule'] in right_rules and culprit in ('any', ill[0].get('who', ''))
             quiet = not healed or 0 < healed[0]['score'] <= MOST_HEALED
             right += found + quiet
             wrong += (not found) + (not quiet)
@@ -99,11 +101,13 @@ def show_folder(vms, folder, seconds):
     print('%-20s %-8s %-60s %s' % ('WORKLOAD', 'VM', 'THE FIRST TWO FINDINGS', 'ITS OWN WORDS'))
     with tempfile.TemporaryDirectory() as beams:
         files = sorted(name for name in os.listdir(folder) if name.endswith('.erl'))
-        subprocess.run(['erlc', '-o', beams] + [os.path.join(folder, name) for name in files], stdout=subprocess.DEVNULL)
+        sources = [os.path.join(folder, name) for name in files]
+        subprocess.run(['erlc', '-o', beams] + sources, stdout=subprocess.DEVNULL)
         for module in (name[:-4] for name in files if name.startswith('w_')):
             for name, vm in vms:
                 command = vm.split() + ['-noshell', '-pa', beams, '-eval', '%s:run(%d), halt().' % (module, seconds + 3)]
-                process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=beams)
+                process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                           cwd=beams)
                 time.sleep(2)
                 found = diagnose(vm_below(process.pid), seconds)
                 try:
@@ -111,8 +115,8 @@ def show_folder(vms, folder, seconds):
                 except subprocess.TimeoutExpired:
                     process.kill()
                     said = process.communicate()[0]
-                print('%-20s %-8s %-60s %s' % (module, name, '; '.join(short(found[i:]) for i in range(min(2, len(found))))[:60],
-                                               said.strip()[:120]), flush=True)
+                first = '; '.join(short(found[i:]) for i in range(min(2, len(found))))
+                print('%-20s %-8s %-60s %s' % (module, name, first[:60], said.strip()[:120]), flush=True)
 
 
 def main():
@@ -127,8 +131,8 @@ def main():
         return show_folder(vms, asked.folder, asked.d)
     with tempfile.TemporaryDirectory() as beams:
         subprocess.run(['erlc', '-o', beams, os.path.join(HERE, 'zoo.erl')], check=True)
-        listed = subprocess.run(['erl', '-noshell', '-pa', beams, '-run', 'zoo', 'list'], stdout=subprocess.PIPE, text=True,
-                                check=True).stdout.split()
+        listed = subprocess.run(['erl', '-noshell', '-pa', beams, '-run', 'zoo', 'list'], stdout=subprocess.PIPE,
+                                text=True, check=True).stdout.split()
         rules = asked.rules or listed
         unknown = set(rules) - set(listed)
         if unknown:

@@ -14,7 +14,7 @@
 #include "common/options.h"
 #include "common/signals.h"
 #include "diagnose/findings.h"
-#include "ps_vm.h"
+#include "inspect.h"
 #include "sink/sink.h"
 
 enum {
@@ -34,7 +34,7 @@ struct diagnose {
     uint64_t for_ns;
     bool all;
     const char *expects; /* "none", or a rule; NULL: nothing is expected */
-    struct ps_vm vm;
+    struct inspected vm;
     struct sink sink;
 };
 
@@ -139,25 +139,25 @@ static void fill_words(const struct diagnose *d, const struct finding *f, const 
 static const struct sink_column columns[] = {{"score", "SCORE", SINK_TEXT, 5}, {"finding", "FINDING", SINK_TEXT, -1}};
 static const struct sink_table table = {"diagnosis", NULL, columns, 2};
 
-/* Broken between words into lines that begin with `first`, or as many spaces. */
-static void print_text(struct sink *sink, const char *score, const char *first, const char *text)
+/* Broken between words into lines, below each other behind the label that the first has. */
+static void print_text(struct sink *sink, const char *score, const char *label, const char *text)
 {
+    int indent = (int)strlen(label);
+    size_t room = LINE - strlen(label);
     char line[1024];
-    size_t indent = strlen(first);
 
     while (*text) {
-        size_t room = LINE > indent + 20 ? LINE - indent : 20, length = strlen(text), n = length;
+        size_t n = strlen(text);
 
-        if (length > room) {
+        if (n > room) {
             for (n = room; n && text[n] != ' '; n--)
                 ;
             n = n ? n : strcspn(text, " ");
         }
-        snprintf(line, sizeof line, "%s%.*s", first, (int)n, text);
+        snprintf(line, sizeof line, "%-*s%.*s", indent, label, (int)n, text);
         sink_row(sink, &table, (struct sink_value[]){SINK_S(score), SINK_S(line)});
         text += n + (text[n] == ' ');
-        first = "             " + (13 - (indent < 13 ? indent : 13));
-        score = "";
+        label = score = "";
     }
 }
 
@@ -185,16 +185,13 @@ static void print_programs(struct diagnose *d, const struct finding *f, uint64_t
         {"todo", NULL, SINK_TEXT, 0},    {"more", NULL, SINK_TEXT, 0}};
     static const struct sink_table whole_table = {"diagnosis", NULL, whole_columns, 11};
     const struct finding_text *t = &finding_texts[f->rule];
-    char pid[32] = "", see[256];
+    char pid[SNAPSHOT_PID_BYTES], see[256];
 
-    if (f->process)
-        snprintf(pid, sizeof pid, "<0.%u.%u>", ev_id_number(f->process), ev_id_serial(f->process));
     fill_words(d, f, t->see, see, sizeof see);
     sink_row(&d->sink, &whole_table,
              (struct sink_value[]){SINK_N(d->vm.pid), SINK_N(rank), SINK_N((uint64_t)f->score), SINK_S(t->rule),
-                                   SINK_S(t->kind), *f->who ? SINK_S(f->who) : SINK_NONE,
-                                   *pid ? SINK_S(pid) : SINK_NONE, SINK_S(f->what), SINK_S(t->why),
-                                   SINK_S(t->what_to_do), SINK_S(see)});
+                                   SINK_S(t->kind), sink_text(f->who), sink_text(snapshot_pid_text(f->process, pid)),
+                                   SINK_S(f->what), SINK_S(t->why), SINK_S(t->what_to_do), SINK_S(see)});
 }
 
 static void print_unknown(struct diagnose *d, const char *what, const char *why)
@@ -270,7 +267,7 @@ static int run(struct diagnose *d)
 {
     struct findings found = {0};
     struct evidence *e;
-    int err = ps_vm_open(&d->options, &d->vm), ended = 0, status = 0;
+    int err = inspect_open(&d->options, &d->vm), ended = 0, status = 0;
 
     if (!err && (err = signals_open()) > 0)
         err = 0;
@@ -311,6 +308,6 @@ int cmd_diagnose(int argc, char **argv)
     if (err || d.options.done)
         return err;
     err = run(&d);
-    ps_vm_close(&d.vm);
+    inspect_close(&d.vm);
     return err;
 }

@@ -15,7 +15,7 @@
 #include "otp/names.h"
 #include "ps_parts.h"
 #include "ps_processes.h"
-#include "ps_vm.h"
+#include "inspect.h"
 
 enum { TOP = 20, MOST_TOP = 1 << 27 };
 
@@ -26,7 +26,7 @@ struct ps {
     const char *core, *emulator, *process;
     struct options options;
     uint64_t interval_ns, count;
-    struct ps_vm vm;
+    struct inspected vm;
     struct sink sink;
 };
 
@@ -173,7 +173,8 @@ static int print_results(struct ps *ps, struct ps_processes *processes)
 static int run(struct ps *ps)
 {
     struct ps_processes *processes;
-    int err = ps->core ? ps_vm_open_core(ps->core, ps->emulator, &ps->vm) : ps_vm_open(&ps->options, &ps->vm), ended;
+    int err = ps->core ? inspect_open_core(ps->core, ps->emulator, &ps->vm) : inspect_open(&ps->options, &ps->vm),
+        ended;
 
     if (!err && ps->interval_ns && (err = signals_open()) > 0)
         err = 0;
@@ -193,8 +194,8 @@ int cmd_ps(int argc, char **argv)
 {
     struct ps ps = {.top = TOP};
     const struct options_extra extras[] = {
-        {"", "[PROCESS] [interval [count]]", "all of one: 0.93.0 or its name; seconds between results",
-         add_word, false},
+        {"", "[PROCESS] [interval [count]]", "all of one: 0.93.0 or its name; seconds between results", add_word,
+         false},
         {"sort", PS_SORTS_TEXT, "what the first processes have most of (mailbox)", set_sort, false},
         {"top", "N", "how many processes (20; for programs all)", set_top, false},
         {"ports", NULL, "ports: who owns them, what waits in them", set_ports, false},
@@ -219,6 +220,6 @@ int cmd_ps(int argc, char **argv)
     if (clash)
         return fail(FAIL_USAGE, "%s", clash);
     err = run(&ps);
-    ps_vm_close(&ps.vm);
+    inspect_close(&ps.vm);
     return err;
 }

@@ -28,8 +28,8 @@ static int add_queued(void *ctx, const struct snapshot_scheduler *scheduler)
     return 0;
 }
 
-void ps_print_summary(const struct ps_vm *vm, const struct ps_processes *processes, const struct snapshot_count *count,
-                      struct sink *sink)
+void ps_print_summary(const struct inspected *vm, const struct ps_processes *processes,
+                      const struct snapshot_count *count, struct sink *sink)
 {
     static const struct sink_column columns[] = {{"vm", "VM", SINK_COUNT, 7},
                                                  {"processes", "PROCESSES", SINK_COUNT, 9},
@@ -56,11 +56,6 @@ void ps_print_summary(const struct ps_vm *vm, const struct ps_processes *process
 }
 
 /* ---- names */
-
-struct printing {
-    const struct ps_vm *vm;
-    struct sink *sink;
-};
 
 /* The pids of those that own ports, or run, and where they are. */
 struct known {
@@ -115,7 +110,7 @@ static void drop_twins(struct gathered *g)
     g->n = n;
 }
 
-static void find_gathered(struct gathered *g, const struct ps_vm *vm)
+static void find_gathered(struct gathered *g, const struct inspected *vm)
 {
     if (!g->n)
         return;
@@ -132,7 +127,7 @@ static const struct known *known_of(const struct gathered *g, ev_id id)
 }
 
 /* "": not known. */
-static void owner_text(const struct ps_vm *vm, const struct gathered *g, ev_id id, char out[NAME_BYTES])
+static void owner_text(const struct inspected *vm, const struct gathered *g, ev_id id, char out[NAME_BYTES])
 {
     const struct known *known = known_of(g, id);
     struct wire_name name;
@@ -141,11 +136,6 @@ static void owner_text(const struct ps_vm *vm, const struct gathered *g, ev_id i
     out[0] = '\0';
     if (known && snapshot_owner(vm->snapshot, &known->is, &name))
         snprintf(out, NAME_BYTES, "%s", names_text(vm->names, vm->pid, &name, buf, sizeof buf));
-}
-
-static struct sink_value text_or_none(const char *text)
-{
-    return *text ? SINK_S(text) : SINK_NONE;
 }
 
 /* ---- ports */
@@ -185,7 +175,7 @@ static int compare_ports(const void *a, const void *b)
     return 0;
 }
 
-static void print_port(const struct ps_vm *vm, const struct ports *ports, const struct snapshot_port *port,
+static void print_port(const struct inspected *vm, const struct ports *ports, const struct snapshot_port *port,
                        struct sink *sink)
 {
     static const struct sink_column columns[] = {
@@ -193,19 +183,19 @@ static void print_port(const struct ps_vm *vm, const struct ports *ports, const 
         {"owner", "", SINK_TEXT, 8},    {"state", "STATE", SINK_TEXT, 0},    {"waiting", "WAITING", SINK_SIZE, 7},
         {"read", "READ", SINK_SIZE, 7}, {"written", "WRITTEN", SINK_SIZE, 7}};
     static const struct sink_table table = {"port", NULL, columns, 8};
-    char id[32], pid[PS_PID_BYTES], name[512] = "", owner[NAME_BYTES];
+    char id[32], pid[SNAPSHOT_PID_BYTES], name[512] = "", owner[NAME_BYTES];
     const char *state = port->busy ? "busy" : port->full ? "full" : port->closing ? "closing" : "open";
 
     snprintf(id, sizeof id, "#Port<0.%llu>", (unsigned long long)ev_id_rest(port->id));
     snapshot_port_name(vm->snapshot, port, name, sizeof name);
     owner_text(vm, &ports->owners, port->owner, owner);
     sink_row(sink, &table,
-             (struct sink_value[]){SINK_S(id), text_or_none(name), text_or_none(ps_pid_text(port->owner, pid)),
-                                   text_or_none(owner), SINK_S(state), SINK_N(waiting_bytes(port)),
+             (struct sink_value[]){SINK_S(id), sink_text(name), sink_text(snapshot_pid_text(port->owner, pid)),
+                                   sink_text(owner), SINK_S(state), SINK_N(waiting_bytes(port)),
                                    SINK_N(port->read_bytes), SINK_N(port->written_bytes)});
 }
 
-int ps_ports_print(const struct ps_vm *vm, struct sink *sink)
+int ps_ports_print(const struct inspected *vm, struct sink *sink)
 {
     struct ports ports = {0};
     struct snapshot_count count;
@@ -248,7 +238,7 @@ static int take_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
     return gather(&s->running, scheduler->running);
 }
 
-static void print_scheduler(const struct ps_vm *vm, const struct schedulers *s, const struct snapshot_scheduler *is,
+static void print_scheduler(const struct inspected *vm, const struct schedulers *s, const struct snapshot_scheduler *is,
                             struct sink *sink)
 {
     static const struct sink_column columns[] = {
@@ -259,7 +249,7 @@ static void print_scheduler(const struct ps_vm *vm, const struct schedulers *s, 
     static const char *const types[] = {
         [SNAPSHOT_NORMAL] = "normal", [SNAPSHOT_DIRTY_CPU] = "dirty CPU", [SNAPSHOT_DIRTY_IO] = "dirty I/O"};
     const struct known *known = known_of(&s->running, is->running);
-    char name[32], pid[PS_PID_BYTES], owner[NAME_BYTES], at[NAME_BYTES] = "";
+    char name[32], pid[SNAPSHOT_PID_BYTES], owner[NAME_BYTES], at[NAME_BYTES] = "";
 
     snprintf(name, sizeof name, "%s %u", types[is->type], is->number);
     owner_text(vm, &s->running, is->running, owner);
@@ -267,7 +257,7 @@ static void print_scheduler(const struct ps_vm *vm, const struct schedulers *s, 
         at[0] = '\0';
     sink_row(sink, &table,
              (struct sink_value[]){SINK_S(name), SINK_N(is->queued), SINK_N(is->reductions),
-                                   text_or_none(ps_pid_text(is->running, pid)), text_or_none(owner), text_or_none(at)});
+                                   sink_text(snapshot_pid_text(is->running, pid)), sink_text(owner), sink_text(at)});
 }
 
 static int compare_schedulers(const void *a, const void *b)
@@ -277,7 +267,7 @@ static int compare_schedulers(const void *a, const void *b)
     return x->type != y->type ? (int)x->type - (int)y->type : x->number < y->number ? -1 : x->number > y->number;
 }
 
-int ps_schedulers_print(const struct ps_vm *vm, struct sink *sink)
+int ps_schedulers_print(const struct inspected *vm, struct sink *sink)
 {
     struct schedulers s = {0};
     int err = snapshot_schedulers(vm->snapshot, take_scheduler, &s);

@@ -12,7 +12,7 @@
 #include "common/clock.h"
 #include "otp/names.h"
 
-enum { NAME_BYTES = 4096, WORD = 8, STATUSES = SNAPSHOT_EXITING + 1 };
+enum { NAME_BYTES = 4096, STATUSES = SNAPSHOT_EXITING + 1 };
 
 struct row {
     struct snapshot_process is;
@@ -58,17 +58,12 @@ void ps_processes_free(struct ps_processes *p)
 
 /* ---- the order */
 
-static uint64_t memory_bytes(const struct snapshot_process *p)
-{
-    return (p->heap_words + p->old_heap_words + p->fragment_words) * WORD;
-}
-
 static uint64_t key_of(const struct row *row, enum ps_sort sort)
 {
     switch (sort) {
     case PS_MAILBOX: return row->is.messages;
-    case PS_MEMORY: return memory_bytes(&row->is);
-    case PS_BINARIES: return row->is.binary_words;
+    case PS_MEMORY: return snapshot_memory_bytes(&row->is);
+    case PS_BINARIES: return snapshot_binary_bytes(&row->is);
     default: return row->recent;
     }
 }
@@ -78,8 +73,9 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 {
     const struct row *x = a, *y = b;
     enum ps_sort sort = *(enum ps_sort *)ctx;
-    uint64_t keys[][2] = {
-        {key_of(y, sort), key_of(x, sort)}, {memory_bytes(&y->is), memory_bytes(&x->is)}, {x->is.id, y->is.id}};
+    uint64_t keys[][2] = {{key_of(y, sort), key_of(x, sort)},
+                          {snapshot_memory_bytes(&y->is), snapshot_memory_bytes(&x->is)},
+                          {x->is.id, y->is.id}};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1])
@@ -142,7 +138,7 @@ static int take(void *ctx, const struct snapshot_process *is)
     return err || !p->repeats ? err : keep_past(p, is);
 }
 
-int ps_processes_look(struct ps_processes *p, const struct ps_vm *vm, bool repeats, struct snapshot_count *count)
+int ps_processes_look(struct ps_processes *p, const struct inspected *vm, bool repeats, struct snapshot_count *count)
 {
     int err;
 
@@ -169,28 +165,20 @@ uint64_t ps_processes_count(const struct ps_processes *p, enum snapshot_status s
 
 /* ---- tables */
 
-const char *ps_pid_text(ev_id id, char buf[PS_PID_BYTES])
-{
-    buf[0] = '\0';
-    if (id)
-        snprintf(buf, PS_PID_BYTES, "<0.%u.%u>", ev_id_number(id), ev_id_serial(id));
-    return buf;
-}
-
 /* What is text of a process; "": it has none. */
 struct texts {
-    char pid[PS_PID_BYTES], parent[PS_PID_BYTES];
+    char pid[SNAPSHOT_PID_BYTES], parent[SNAPSHOT_PID_BYTES];
     char owner[NAME_BYTES], names[OTP_OWNER_NAMES][NAME_BYTES], at[NAME_BYTES];
 };
 
-static void fill_texts(const struct ps_vm *vm, const struct snapshot_process *is, struct texts *out)
+static void fill_texts(const struct inspected *vm, const struct snapshot_process *is, struct texts *out)
 {
     struct wire_name names[OTP_OWNER_NAMES];
     const struct wire_name *called = snapshot_names(vm->snapshot, is, names);
     char buf[NAME_BYTES];
 
-    ps_pid_text(is->id, out->pid);
-    ps_pid_text(is->parent, out->parent);
+    snapshot_pid_text(is->id, out->pid);
+    snapshot_pid_text(is->parent, out->parent);
     out->owner[0] = '\0';
     if (called)
         snprintf(out->owner, sizeof out->owner, "%s", names_text(vm->names, vm->pid, called, buf, sizeof buf));
@@ -202,11 +190,6 @@ static void fill_texts(const struct ps_vm *vm, const struct snapshot_process *is
     }
     if (!snapshot_place(vm->snapshot, is, out->at, sizeof out->at))
         out->at[0] = '\0';
-}
-
-static struct sink_value text_or_none(const char *text)
-{
-    return *text ? SINK_S(text) : SINK_NONE;
 }
 
 /* One table for people; for programs each member. */
@@ -235,20 +218,20 @@ static const char *status_text(const struct snapshot_process *is)
     return is->hibernated && is->status == SNAPSHOT_WAITING ? "hibernated" : snapshot_status_text(is->status);
 }
 
-static void print_whole(const struct ps_vm *vm, const struct snapshot_process *is, const struct texts *t,
+static void print_whole(const struct inspected *vm, const struct snapshot_process *is, const struct texts *t,
                         struct sink_value rate, struct sink *sink)
 {
     sink_row(sink, &whole_table,
-             (struct sink_value[]){SINK_N(vm->pid), SINK_S(t->pid), text_or_none(t->owner), SINK_N(is->messages),
-                                   SINK_N(memory_bytes(is)), SINK_N(is->heap_words * WORD),
-                                   SINK_N(is->old_heap_words * WORD), SINK_N(is->binary_words * WORD),
-                                   SINK_N(is->reductions), rate, SINK_S(status_text(is)), text_or_none(t->at),
-                                   text_or_none(t->names[OTP_OWNER_REGISTERED]),
-                                   text_or_none(t->names[OTP_OWNER_LABEL]), text_or_none(t->names[OTP_OWNER_CALL]),
-                                   text_or_none(t->parent)});
+             (struct sink_value[]){SINK_N(vm->pid), SINK_S(t->pid), sink_text(t->owner), SINK_N(is->messages),
+                                   SINK_N(snapshot_memory_bytes(is)), SINK_N(is->heap_words * SNAPSHOT_WORD),
+                                   SINK_N(is->old_heap_words * SNAPSHOT_WORD), SINK_N(snapshot_binary_bytes(is)),
+                                   SINK_N(is->reductions), rate, SINK_S(status_text(is)), sink_text(t->at),
+                                   sink_text(t->names[OTP_OWNER_REGISTERED]), sink_text(t->names[OTP_OWNER_LABEL]),
+                                   sink_text(t->names[OTP_OWNER_CALL]), sink_text(t->parent)});
 }
 
-static void print_row(const struct ps_processes *p, const struct ps_vm *vm, const struct row *row, struct sink *sink)
+static void print_row(const struct ps_processes *p, const struct inspected *vm, const struct row *row,
+                      struct sink *sink)
 {
     const struct snapshot_process *is = &row->is;
     double seconds = (double)(p->now_ns - p->before_ns) / 1e9;
@@ -261,13 +244,13 @@ static void print_row(const struct ps_processes *p, const struct ps_vm *vm, cons
         print_whole(vm, is, &t, rates ? SINK_R(rate) : SINK_NONE, sink);
     else
         sink_row(sink, p->before ? &rate_table : &table,
-                 (struct sink_value[]){SINK_S(t.pid), text_or_none(t.owner), SINK_N(is->messages),
-                                       SINK_N(memory_bytes(is)), SINK_N(is->binary_words * WORD),
+                 (struct sink_value[]){SINK_S(t.pid), sink_text(t.owner), SINK_N(is->messages),
+                                       SINK_N(snapshot_memory_bytes(is)), SINK_N(snapshot_binary_bytes(is)),
                                        SINK_N(rates ? (uint64_t)rate : is->reductions), SINK_S(status_text(is)),
-                                       text_or_none(t.at)});
+                                       sink_text(t.at)});
 }
 
-void ps_processes_print(const struct ps_processes *p, const struct ps_vm *vm, struct sink *sink)
+void ps_processes_print(const struct ps_processes *p, const struct inspected *vm, struct sink *sink)
 {
     uint64_t cut = 0;
 
@@ -281,7 +264,7 @@ void ps_processes_print(const struct ps_processes *p, const struct ps_vm *vm, st
 /* ---- all of one */
 
 struct sought {
-    const struct ps_vm *vm;
+    const struct inspected *vm;
     ev_id id; /* 0: by name */
     uint64_t atom;
     bool found;
@@ -319,7 +302,7 @@ static bool parse_pid(const char *text, ev_id *out)
 }
 
 struct frames {
-    const struct ps_vm *vm;
+    const struct inspected *vm;
     struct sink *sink;
     const char *pid;
     uint64_t n;
@@ -380,14 +363,14 @@ static void print_members(const struct snapshot_process *is, const struct texts 
     print_member(sink, "parent", t->parent);
     print_member(sink, "status", status_text(is));
     print_number(sink, is->more ? "messages, at least" : "messages", is->messages, false);
-    print_number(sink, "heap", is->heap_words * WORD, true);
-    print_number(sink, "old heap", is->old_heap_words * WORD, true);
-    print_number(sink, "fragments", is->fragment_words * WORD, true);
-    print_number(sink, "binaries", is->binary_words * WORD, true);
+    print_number(sink, "heap", is->heap_words * SNAPSHOT_WORD, true);
+    print_number(sink, "old heap", is->old_heap_words * SNAPSHOT_WORD, true);
+    print_number(sink, "fragments", is->fragment_words * SNAPSHOT_WORD, true);
+    print_number(sink, "binaries", snapshot_binary_bytes(is), true);
     print_number(sink, "reductions", is->reductions, false);
 }
 
-int ps_process_print(const struct ps_vm *vm, const char *which, struct sink *sink)
+int ps_process_print(const struct inspected *vm, const char *which, struct sink *sink)
 {
     struct sought sought = {.vm = vm};
     struct frames frames = {.vm = vm, .sink = sink};

@@ -3,7 +3,7 @@
 #ifndef TOOLS_PS_PROCESSES_H
 #define TOOLS_PS_PROCESSES_H
 
-#include "ps_vm.h"
+#include "inspect.h"
 #include "sink/sink.h"
 
 /* What the first rows have most of, in this order as PS_SORTS_TEXT names them. */
@@ -16,10 +16,10 @@ struct ps_processes;
 struct ps_processes *ps_processes_new(enum ps_sort sort, size_t top);
 void ps_processes_free(struct ps_processes *processes);
 /* Reads them. repeats: the next look tells what they did since this one. Fails: as snapshot_processes. */
-int ps_processes_look(struct ps_processes *processes, const struct ps_vm *vm, bool repeats,
+int ps_processes_look(struct ps_processes *processes, const struct inspected *vm, bool repeats,
                       struct snapshot_count *count);
 /* The table of the last look. */
-void ps_processes_print(const struct ps_processes *processes, const struct ps_vm *vm, struct sink *sink);
+void ps_processes_print(const struct ps_processes *processes, const struct inspected *vm, struct sink *sink);
 
 /* How many are in that state now. */
 uint64_t ps_processes_count(const struct ps_processes *processes, enum snapshot_status status);
@@ -28,10 +28,6 @@ uint64_t ps_processes_count(const struct ps_processes *processes, enum snapshot_
  * All of one, by its pid (<0.93.0>, or 0.93.0) or its registered name. Fails: -ENOENT: there is none; as
  * snapshot_processes; -ENOMEM. No message.
  */
-int ps_process_print(const struct ps_vm *vm, const char *which, struct sink *sink);
-
-/* "<0.93.0>"; "" for 0. Returns `buf`. */
-enum { PS_PID_BYTES = 32 };
-const char *ps_pid_text(ev_id id, char buf[PS_PID_BYTES]);
+int ps_process_print(const struct inspected *vm, const char *which, struct sink *sink);
 
 #endif

@@ -15,12 +15,49 @@
 #include "target/target.h"
 
 enum {
-    WORD = 8,
     WORTH_BYTES = 1 << 20, /* of memory, or of binaries */
     WORTH_LOOKS = 10,      /* so long it is remembered without being worth it */
     MOST_REMEMBERED = 1 << 18,
     MOST_KNOWN = 1 << 24,
 };
+
+/*
+ * Finds the entry with this key (the value of its member `member`) in a table of the evidence, or adds an empty one.
+ * NULL: there is no room, which e->left counts; or no memory (-ENOMEM in `err`, else 0).
+ */
+#define FIND_OR_ADD(e, table, member, value, entry, err)                                                               \
+    do {                                                                                                               \
+        (err) = 0;                                                                                                     \
+        HASH_FIND(hh, (e)->table, &(value), sizeof(value), entry);                                                     \
+        if (entry)                                                                                                     \
+            break;                                                                                                     \
+        if (HASH_COUNT((e)->table) >= MOST_REMEMBERED) {                                                               \
+            (e)->left++;                                                                                               \
+            break;                                                                                                     \
+        }                                                                                                              \
+        (entry) = calloc(1, sizeof *(entry));                                                                          \
+        if (entry) {                                                                                                   \
+            (entry)->member = (value);                                                                                 \
+            HASH_ADD(hh, (e)->table, member, sizeof(value), entry);                                                    \
+        }                                                                                                              \
+        if (!(entry) || !table_has(entry)) {                                                                           \
+            free(entry);                                                                                               \
+            (entry) = NULL;                                                                                            \
+            (err) = -ENOMEM;                                                                                           \
+        }                                                                                                              \
+    } while (0)
+
+/* Takes out, and frees, the entries of a table of the evidence of which that is so; `entry` is their name in it. */
+#define DROP_IF(e, table, type, entry, so)                                                                             \
+    do {                                                                                                               \
+        struct type *entry, *next_;                                                                                    \
+        HASH_ITER(hh, (e)->table, entry, next_) {                                                                      \
+            if (so) {                                                                                                  \
+                HASH_DEL((e)->table, entry);                                                                           \
+                free(entry);                                                                                           \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
 
 struct evidence_known {
     ev_id id, parent;
@@ -47,29 +84,12 @@ struct evidence *evidence_new(uint32_t vm, struct names *names, struct snapshot 
 
 void evidence_free(struct evidence *e)
 {
-    struct evidence_process *process, *next_process;
-    struct evidence_parent *parent, *next_parent;
-    struct evidence_port *port, *next_port;
-    struct evidence_open *open, *next_open;
-
     if (!e)
         return;
-    HASH_ITER(hh, e->processes, process, next_process) {
-        HASH_DEL(e->processes, process);
-        free(process);
-    }
-    HASH_ITER(hh, e->parents, parent, next_parent) {
-        HASH_DEL(e->parents, parent);
-        free(parent);
-    }
-    HASH_ITER(hh, e->ports, port, next_port) {
-        HASH_DEL(e->ports, port);
-        free(port);
-    }
-    HASH_ITER(hh, e->open, open, next_open) {
-        HASH_DEL(e->open, open);
-        free(open);
-    }
+    DROP_IF(e, processes, evidence_process, p, true);
+    DROP_IF(e, parents, evidence_parent, p, true);
+    DROP_IF(e, ports, evidence_port, p, true);
+    DROP_IF(e, open, evidence_open, o, true);
     free(e->known);
     free(e);
 }
@@ -88,15 +108,10 @@ bool evidence_threads(const struct evidence *e, double *ran, double *waited)
 
 /* ---- processes */
 
-static uint64_t memory_of(const struct snapshot_process *is)
-{
-    return (is->heap_words + is->old_heap_words + is->fragment_words) * WORD;
-}
-
 static bool is_worth(const struct snapshot_process *is)
 {
-    return is->messages || is->status != SNAPSHOT_WAITING || memory_of(is) >= WORTH_BYTES ||
-           is->binary_words * WORD >= WORTH_BYTES;
+    return is->messages || is->status != SNAPSHOT_WAITING || snapshot_memory_bytes(is) >= WORTH_BYTES ||
+           snapshot_binary_bytes(is) >= WORTH_BYTES;
 }
 
 static void count_status(struct evidence_process *p, const struct snapshot_process *is)
@@ -134,25 +149,20 @@ static int remember(struct evidence *e, const struct snapshot_process *is, uint6
 {
     struct evidence_process *p;
     bool worth = is_worth(is);
+    int err;
 
-    HASH_FIND(hh, e->processes, &is->id, sizeof is->id, p);
-    if (!p && !worth)
-        return 0;
-    if (!p && HASH_COUNT(e->processes) >= MOST_REMEMBERED) {
-        e->left++;
-        return 0;
+    if (!worth) {
+        HASH_FIND(hh, e->processes, &is->id, sizeof is->id, p);
+        err = 0;
+    } else {
+        FIND_OR_ADD(e, processes, id, is->id, p, err);
     }
-    if (!p) {
-        p = calloc(1, sizeof *p);
-        if (!p)
-            return -ENOMEM;
-        *p = (struct evidence_process){
-            .id = is->id, .first = *is, .last = *is, .first_ns = now_ns, .least_messages = is->messages};
-        HASH_ADD(hh, e->processes, id, sizeof p->id, p);
-        if (!table_has(p)) {
-            free(p);
-            return -ENOMEM;
-        }
+    if (!p)
+        return err;
+    if (!p->looks) {
+        p->first = p->last = *is;
+        p->first_ns = now_ns;
+        p->least_messages = is->messages;
     }
     see_again(p, is);
     p->seen = e->looks;
@@ -167,39 +177,15 @@ static int compare_known(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* NULL, with e->left counted: there is no room. Fails: -ENOMEM in *err. */
-static struct evidence_parent *add_parent(struct evidence *e, ev_id id, int *err)
-{
-    struct evidence_parent *parent;
-
-    *err = 0;
-    HASH_FIND(hh, e->parents, &id, sizeof id, parent);
-    if (parent)
-        return parent;
-    if (HASH_COUNT(e->parents) >= MOST_REMEMBERED) {
-        e->left++;
-        return NULL;
-    }
-    parent = calloc(1, sizeof *parent);
-    if (parent) {
-        parent->id = id;
-        HASH_ADD(hh, e->parents, id, sizeof parent->id, parent);
-    }
-    if (parent && table_has(parent))
-        return parent;
-    free(parent);
-    *err = -ENOMEM;
-    return NULL;
-}
-
 static int count_birth(struct evidence *e, const struct snapshot_process *is)
 {
+    struct evidence_parent *parent;
     int err;
-    struct evidence_parent *parent = add_parent(e, is->parent, &err);
 
+    FIND_OR_ADD(e, parents, id, is->parent, parent, err);
     if (!parent)
         return err;
-    if (!parent->births || memory_of(is) <= memory_of(&parent->child))
+    if (!parent->births || snapshot_memory_bytes(is) <= snapshot_memory_bytes(&parent->child))
         parent->child = *is;
     parent->births++;
     return 0;
@@ -234,7 +220,7 @@ static int take_process(void *ctx, const struct snapshot_process *is)
                 bsearch(&(struct evidence_known){.id = is->id}, e->known, e->nknown, sizeof *e->known, compare_known);
     int err = 0;
 
-    look->now.memory += memory_of(is);
+    look->now.memory += snapshot_memory_bytes(is);
     look->running += is->status == SNAPSHOT_RUNNING || is->status == SNAPSHOT_COLLECTING;
     if (look->n >= MOST_KNOWN) {
         e->left++;
@@ -247,19 +233,6 @@ static int take_process(void *ctx, const struct snapshot_process *is)
     err = e->looks && !knew ? count_birth(e, is) : 0;
     see_parent(e, is);
     return err ? err : remember(e, is, look->now.ns);
-}
-
-/* Those that have ended, or have long not been worth it, are of no further interest. */
-static void forget(struct evidence *e)
-{
-    struct evidence_process *p, *next;
-
-    HASH_ITER(hh, e->processes, p, next) {
-        if (p->seen != e->looks || e->looks - p->worth > WORTH_LOOKS) {
-            HASH_DEL(e->processes, p);
-            free(p);
-        }
-    }
 }
 
 static void keep_known(struct evidence *e, struct look *look)
@@ -285,27 +258,15 @@ static int take_port(void *ctx, const struct snapshot_port *is)
     struct look *look = ctx;
     struct evidence *e = look->e;
     struct evidence_port *port;
+    int err;
     uint64_t waiting = is->queued_bytes + is->command_bytes;
 
     look->now.ports++;
     if (!is->busy && !is->full)
         return 0;
-    HASH_FIND(hh, e->ports, &is->id, sizeof is->id, port);
-    if (!port && HASH_COUNT(e->ports) >= MOST_REMEMBERED) {
-        e->left++;
-        return 0;
-    }
-    if (!port) {
-        port = calloc(1, sizeof *port);
-        if (!port)
-            return -ENOMEM;
-        port->id = is->id;
-        HASH_ADD(hh, e->ports, id, sizeof port->id, port);
-        if (!table_has(port)) {
-            free(port);
-            return -ENOMEM;
-        }
-    }
+    FIND_OR_ADD(e, ports, id, is->id, port, err);
+    if (!port)
+        return err;
     port->busy++;
     port->last = *is;
     if (waiting > port->most_waiting)
@@ -355,45 +316,21 @@ static int take_open(void *ctx, const struct pending *is)
     struct evidence *e = look->e;
     struct evidence_open_key key;
     struct evidence_open *open;
+    int err;
 
     memset(&key, 0, sizeof key);
     key.kind = is->kind;
     key.key = is->key;
     key.mark = is->mark;
     key.what = is->key ? 0 : table_hash(is->what, strlen(is->what));
-    HASH_FIND(hh, e->open, &key, sizeof key, open);
-    if (!open && HASH_COUNT(e->open) >= MOST_REMEMBERED) {
-        e->left++;
-        return 0;
-    }
-    if (!open) {
-        open = calloc(1, sizeof *open);
-        if (!open)
-            return -ENOMEM;
-        open->key = key;
+    FIND_OR_ADD(e, open, key, key, open, err);
+    if (!open)
+        return err;
+    if (!open->last_ns)
         open->first_ns = look->now.ns;
-        HASH_ADD(hh, e->open, key, sizeof open->key, open);
-        if (!table_has(open)) {
-            free(open);
-            return -ENOMEM;
-        }
-    }
     open->last = *is;
     open->last_ns = look->now.ns;
     return 0;
-}
-
-/* What this look did not find is over. */
-static void forget_over(struct evidence *e, uint64_t now_ns)
-{
-    struct evidence_open *open, *next;
-
-    HASH_ITER(hh, e->open, open, next) {
-        if (open->last_ns != now_ns) {
-            HASH_DEL(e->open, open);
-            free(open);
-        }
-    }
 }
 
 /* ---- what the kernel says */
@@ -460,7 +397,8 @@ static int look_at_memory(struct evidence *e, struct look *look)
     e->unclear += count.unclear;
     e->running += look->running;
     keep_known(e, look);
-    forget(e);
+    /* what has ended, or has long not been worth it, is of no further interest */
+    DROP_IF(e, processes, evidence_process, p, p->seen != e->looks || e->looks - p->worth > WORTH_LOOKS);
     err = snapshot_ports(e->snapshot, take_port, look, NULL);
     look->now.has_ports = !err;
     if (err == -ENOMEM)
@@ -470,7 +408,7 @@ static int look_at_memory(struct evidence *e, struct look *look)
     if (snapshot_process_limit(e->snapshot, &e->process_limit))
         e->process_limit = 0;
     err = pending_read(e->snapshot, wanted, take_open, look);
-    forget_over(e, look->now.ns);
+    DROP_IF(e, open, evidence_open, o, o->last_ns != look->now.ns); /* what is not found any more is over */
     return err;
 }
 

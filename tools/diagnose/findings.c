@@ -105,7 +105,7 @@ const char *evidence_name(const struct evidence *e, const struct snapshot_proces
     if (snapshot_owner(e->snapshot, process, &name))
         snprintf(text, EVIDENCE_TEXT, "%s", names_text(e->names, e->vm, &name, buf, sizeof buf));
     else
-        snprintf(text, EVIDENCE_TEXT, "<0.%u.%u>", ev_id_number(process->id), ev_id_serial(process->id));
+        snapshot_pid_text(process->id, text);
     return text;
 }
 
@@ -159,8 +159,7 @@ const char *evidence_name_of(const struct evidence *e, ev_id id, char text[EVIDE
 
     if (find_process(e, id, &is))
         return evidence_name(e, &is, text);
-    snprintf(text, EVIDENCE_TEXT, "<0.%u.%u>", ev_id_number(id), ev_id_serial(id));
-    return text;
+    return snapshot_pid_text(id, text);
 }
 
 bool evidence_is_supervisor(const struct evidence *e, const struct evidence_parent *parent)

@@ -7,17 +7,10 @@
 #include "findings.h"
 #include "sink/sink.h"
 
-enum { WORD = 8 };
-
 /* The share of the looks at a process. */
 static double share(const struct evidence_process *p, unsigned looks)
 {
     return p->looks ? (double)looks / p->looks : 0;
-}
-
-static uint64_t memory_bytes(const struct snapshot_process *is)
-{
-    return (is->heap_words + is->old_heap_words + is->fragment_words) * WORD;
 }
 
 static uint64_t reductions_done(const struct evidence_process *p)
@@ -261,7 +254,7 @@ void find_huge_heap(const struct evidence *e, struct findings *out)
     char name[EVIDENCE_TEXT];
 
     for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_huge_heap); p = p->hh.next) {
-        uint64_t bytes = memory_bytes(&p->last);
+        uint64_t bytes = snapshot_memory_bytes(&p->last);
         double part = e->last.memory ? (double)bytes / (double)e->last.memory : 0;
         double collected = share(p, p->collecting);
         char size[16];
@@ -289,20 +282,20 @@ void find_binaries_held(const struct evidence *e, struct findings *out)
     char size[16], own[16], name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
 
     for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
-        uint64_t bytes = p->last.binary_words * WORD;
+        uint64_t bytes = snapshot_binary_bytes(&p->last);
 
-        if (bytes < 1 << 20 || bytes < 4 * memory_bytes(&p->last) ||
+        if (bytes < 1 << 20 || bytes < 4 * snapshot_memory_bytes(&p->last) ||
             (double)reductions_done(p) / seconds_of(e, p) > LITTLE_PER_S)
             continue;
         held += bytes;
         holders++;
-        most = !most || bytes > most->last.binary_words * WORD ? p : most;
+        most = !most || bytes > snapshot_binary_bytes(&most->last) ? p : most;
     }
     held = e->last.resident && held > e->last.resident ? e->last.resident : held;
     if (held < MUCH)
         return;
     sink_format_size(size, sizeof size, held);
-    sink_format_size(own, sizeof own, most->last.binary_words * WORD);
+    sink_format_size(own, sizeof own, snapshot_binary_bytes(&most->last));
     findings_add(out, FINDING_binaries_held, findings_least(45 + 20 * findings_tens((double)held / MUCH), 80),
                  most->last.id, evidence_name(e, &most->last, name),
                  "%" PRIu64 " processes that do little hold up to %s; it alone %s, in %s", holders, size, own,
@@ -318,7 +311,7 @@ void find_state_copied(const struct evidence *e, struct findings *out)
 
     for (const struct evidence_parent *p = e->parents; p && findings_room(out, FINDING_state_copied); p = p->hh.next) {
         double per_s = (double)p->births / evidence_seconds(e);
-        uint64_t bytes = memory_bytes(&p->child);
+        uint64_t bytes = snapshot_memory_bytes(&p->child);
         char size[16], name[EVIDENCE_TEXT];
 
         if (per_s < 5 || bytes < FAT_BYTES || !p->id)

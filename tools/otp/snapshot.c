@@ -254,6 +254,14 @@ const char *snapshot_status_text(enum snapshot_status status)
     return (size_t)status < sizeof texts / sizeof *texts ? texts[status] : "?";
 }
 
+const char *snapshot_pid_text(ev_id id, char buf[SNAPSHOT_PID_BYTES])
+{
+    buf[0] = '\0';
+    if (id)
+        snprintf(buf, SNAPSHOT_PID_BYTES, "<0.%u.%u>", ev_id_number(id), ev_id_serial(id));
+    return buf;
+}
+
 /* The first that holds says it. Source: erts_process_state2status of OTP. */
 static enum snapshot_status status_of(const struct snapshot *s, uint32_t state)
 {

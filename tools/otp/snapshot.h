@@ -59,6 +59,23 @@ struct snapshot_process {
     ev_id parent; /* 0: none here */
 };
 
+enum { SNAPSHOT_WORD = 8 /* bytes */, SNAPSHOT_PID_BYTES = 32 };
+
+/* Bytes of its heaps and of what stands outside of them. */
+static inline uint64_t snapshot_memory_bytes(const struct snapshot_process *process)
+{
+    return (process->heap_words + process->old_heap_words + process->fragment_words) * SNAPSHOT_WORD;
+}
+
+/* Bytes of the binaries that it holds. */
+static inline uint64_t snapshot_binary_bytes(const struct snapshot_process *process)
+{
+    return process->binary_words * SNAPSHOT_WORD;
+}
+
+/* "<0.93.0>"; "" for 0. Returns `buf`. */
+const char *snapshot_pid_text(ev_id id, char buf[SNAPSHOT_PID_BYTES]);
+
 /* What became of all that stood in the table. */
 struct snapshot_count {
     uint64_t told;

@@ -58,6 +58,12 @@ struct sink_value {
 #define SINK_S(v) ((struct sink_value){SINK_STRING, {.text = (v)}})
 #define SINK_NONE ((struct sink_value){SINK_ABSENT, {0}})
 
+/* Of a text that is empty where it is not known. */
+static inline struct sink_value sink_text(const char *text)
+{
+    return *text ? SINK_S(text) : SINK_NONE;
+}
+
 /* Rows of one table that wait to be printed. */
 struct sink_page {
     const struct sink_table *table;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ps_vm.h"
+#include "inspect.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "target/target_find.h"
 
 /* `core` is taken over, also when it fails. */
-static int fill(struct ps_vm *vm, const struct otp_vm *from, struct memory *core)
+static int fill(struct inspected *vm, const struct otp_vm *from, struct memory *core)
 {
     int err;
 
@@ -31,23 +31,23 @@ static int fill(struct ps_vm *vm, const struct otp_vm *from, struct memory *core
     return err ? fail(err, "the memory of process %u cannot be read: %s", vm->pid, strerror(-err)) : 0;
 }
 
-int ps_vm_open_core(const char *core, const char *emulator, struct ps_vm *out)
+int inspect_open_core(const char *core, const char *emulator, struct inspected *out)
 {
     struct memory *memory;
     char why[512];
     int err;
 
-    *out = (struct ps_vm){0};
+    *out = (struct inspected){0};
     err = otp_vm_new_core(core, emulator, &out->core, &memory, why, sizeof why);
     return err ? fail(err, "core file '%s': %s", core, why) : fill(out, out->core, memory);
 }
 
-int ps_vm_open(const struct options *o, struct ps_vm *out)
+int inspect_open(const struct options *o, struct inspected *out)
 {
     struct target t;
     int pid = o->pid, err = pid ? 0 : target_find(o->name, &pid);
 
-    *out = (struct ps_vm){0};
+    *out = (struct inspected){0};
     err = err ? err : target_require(pid, &t);
     if (err)
         return err;
@@ -60,7 +60,7 @@ int ps_vm_open(const struct options *o, struct ps_vm *out)
     return err ? err : fill(out, out->plan->vm, NULL);
 }
 
-void ps_vm_close(struct ps_vm *vm)
+void inspect_close(struct inspected *vm)
 {
     snapshot_free(vm->snapshot);
     names_free(vm->names);
