@@ -4,7 +4,7 @@
 -export([main/0, start/1]).
 
 main() ->
-    [] = os:cmd("epmd -daemon"), % as erl -name does: net_kernel:start/2 leaves that to whoever calls it
+    start_epmd(),
     {ok, _} = net_kernel:start(list_to_atom("since29_" ++ os:getpid() ++ "@127.0.0.1"), #{name_domain => longnames}),
     {ok, Machine} = file:read_link("/proc/self/exe"),
     Program = case filename:basename(Machine) of "beam" ++ _ -> os:find_executable("erl"); _ -> Machine end,
@@ -15,6 +15,17 @@ main() ->
     traced(Node),
     exits(Node),
     peer:stop(Peer).
+
+%% As erl -name does: net_kernel:start/2 leaves that to whoever calls it. The command returns before epmd listens.
+start_epmd() ->
+    [] = os:cmd("epmd -daemon"),
+    await_epmd(500).
+
+await_epmd(Looks) ->
+    case erl_epmd:names({127, 0, 0, 1}) of
+        {ok, _} -> ok;
+        {error, _} when Looks > 0 -> receive after 10 -> await_epmd(Looks - 1) end
+    end.
 
 %% expect: [pong,"29"]
 
