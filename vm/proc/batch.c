@@ -19,6 +19,7 @@
 #define NAMES_NS INT64_C(1000000000)
 #define SILENCE_NS INT64_C(100000000)
 #define LEAVING_TRIES 1000
+#define LEAVING_NS INT64_C(100000000)
 
 _Static_assert(offsetof(struct batch, records) == offsetof(struct batch, header) + sizeof(struct batch_header),
 	       "a page is one piece");
@@ -349,16 +350,27 @@ uint64_t batch_term(Term t)
 
 /*
  * The page is this thread's from then on: its own may be handing it over just now, and two notes of one page would tell
- * its events twice. Returns false when that takes too long, or was stopped in the middle.
+ * its events twice. On a busy machine that thread may wait for a processor for a while; one that this signal has stopped
+ * in the middle never goes on. Returns false then, and when it takes too long.
  */
 static bool take_page(struct batch *b)
 {
-	for (int tries = 0; tries < LEAVING_TRIES; tries++) {
-		if (!atomic_exchange(&b->leaving, true))
-			return true;
-		thread_yield();
+	int64_t until = 0;
+
+	for (int tries = 0; atomic_exchange(&b->leaving, true); tries++) {
+		if (b == batch_self)
+			return false;
+		if (tries < LEAVING_TRIES) {
+			thread_yield();
+			continue;
+		}
+		if (until == 0)
+			until = clock_monotonic_ns() + LEAVING_NS;
+		if (clock_monotonic_ns() > until)
+			return false;
+		clock_sleep_ms(1);
 	}
-	return false;
+	return true;
 }
 
 void batch_close(void)
