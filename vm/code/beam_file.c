@@ -468,6 +468,7 @@ static Term make_module_file(Term module)
 	return file != TERM_NONE ? file : module;
 }
 
+/* One that has no name, as in code that was compiled from forms, is the module's own. */
 static bool parse_files(struct beam_parse *p, struct reader *r)
 {
 	for (uint32_t i = 1; i < p->f->file_count; i++) {
@@ -480,7 +481,7 @@ static bool parse_files(struct beam_parse *p, struct reader *r)
 		name = atom_from_utf8((const char *)text, n, NULL);
 		if (name == TERM_NONE)
 			name = atom_from_latin1((const char *)text, n < ATOM_MAX_CHARS ? n : ATOM_MAX_CHARS, NULL);
-		p->f->files[i] = name != TERM_NONE ? name : p->f->files[0];
+		p->f->files[i] = n > 0 && name != TERM_NONE ? name : p->f->files[0];
 	}
 	return true;
 }

@@ -17,7 +17,7 @@ main() ->
     raised([{m, f, N} || N <- lists:seq(1, 20)]),
     try [1 | deep(9)] catch error:bottom:S -> erlang:display(length(S)) end,
     erlang:display(erlang:system_flag(backtrace_depth, 1000)),
-    erlang:display(erlang:system_flag(backtrace_depth, 8)).
+    erlang:display(erlang:system_flag(backtrace_depth, 8)), nameless().
 
 %% What a trace given by hand becomes.
 raised(Trace) ->
@@ -56,6 +56,16 @@ clause(1, a) -> ok.
 
 id(X) -> X.
 
+%% Forms of no file, or of one without a name, are of the module's own.
+nameless() ->
+    Forms = [{attribute, 1, module, nameless}, {attribute, 2, export, [{go, 1}, {there, 1}]},
+             {function, 3, go, 1, [{clause, 3, [{var, 3, 'X'}], [], [{op, 4, '+', {var, 4, 'X'}, {integer, 4, 1}}]}]},
+             {attribute, 5, file, {"other.erl", 9}},
+             {function, 9, there, 1, [{clause, 9, [{var, 9, 'X'}], [], [{op, 9, '-', {var, 9, 'X'}, {integer, 9, 1}}]}]}],
+    {ok, nameless, Code} = compile:forms(Forms, []),
+    {module, nameless} = code:load_binary(nameless, "nameless.beam", Code),
+    [try nameless:F(a) catch error:badarith:S -> erlang:display([{F, L} || {nameless, _, _, L} <- S]) end || F <- [go, there]].
+
 %% expect: {error,bottom}
 %% expect: {lang_stacktrace,deep,1,{"lang_stacktrace.erl",52}}
 %% expect: {error,function_clause}
@@ -82,3 +92,5 @@ id(X) -> X.
 %% expect: 3
 %% expect: 3
 %% expect: 64
+%% expect: [{go,[{file,"nameless.erl"},{line,4}]}]
+%% expect: [{there,[{file,"other.erl"},{line,9}]}]
