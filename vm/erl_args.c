@@ -21,6 +21,7 @@
 #include "base/release.h"
 #include "code/code_path.h"
 #include "code/coverage.h"
+#include "code/line_break.h"
 #include "proc/sched.h"
 #include "proc/spawn_opts.h"
 
@@ -340,6 +341,22 @@ void erl_args_settle(struct options *o)
 	settle_poll(o);
 }
 
+static void set_debuggers(struct options *o, const char *flag, const char *value)
+{
+	(void)o;
+	(void)flag;
+	(void)value;
+	line_break_support(true);
+}
+
+static void set_line_breaks(struct options *o, const char *flag, const char *value)
+{
+	(void)o;
+	if (value == NULL || (strcmp(value, "true") != 0 && strcmp(value, "false") != 0))
+		erl_args_fail("%s takes true or false, not %s", flag, value != NULL ? value : "nothing");
+	line_break_ask(strcmp(value, "true") == 0);
+}
+
 /* Where a flag's value stands. One that is attached may be the next argument, if it is one of the flag's words. */
 enum value { VALUE_NONE, VALUE_ATTACHED, VALUE_EITHER, VALUE_NEXT, VALUE_BOOL };
 
@@ -396,6 +413,8 @@ static const struct emulator_flag {
 	{ "c", VALUE_BOOL, NULL, NULL, 0, 0 },
 	{ "L", VALUE_NONE, NULL, NULL, 0, 0 },
 	{ "d", VALUE_NONE, NULL, NULL, 0, 0 },
+	{ "D", VALUE_NONE, set_debuggers, NULL, 0, 0 },
+	{ "Dibpl", VALUE_EITHER, set_line_breaks, NULL, 0, 0 },
 	{ "v", VALUE_NONE, NULL, NULL, 0, 0 },
 	{ "r", VALUE_NONE, NULL, NULL, 0, 0 },
 	{ "rg", VALUE_EITHER, NULL, NULL, 0, INT32_MAX },
@@ -482,6 +501,11 @@ int erl_args_emulator_flag(char **argv, struct options *o)
 	if (f == NULL)
 		erl_args_fail("unknown flag %s", argv[0]);
 	attached = argv[0] + 1 + strlen(f->name);
+	if (f->value == VALUE_NONE && f->set != NULL) {
+		if (*attached != 0)
+			erl_args_fail("unknown flag %s", argv[0]);
+		f->set(o, argv[0], NULL);
+	}
 	if (f->value == VALUE_NONE)
 		return 1;
 	if (f->value == VALUE_BOOL)

@@ -693,12 +693,12 @@ static bool parse_chunks(struct beam_parse *p, const uint8_t *bytes, size_t n)
 	if (!has_chunks(p, &c))
 		return false;
 	compute_md5(&c, f->md5);
-	f->has_debug_info = c.debug.at != NULL;
 	f->attributes = copy_bytes(p, &c.attributes, &f->attributes_bytes);
 	f->compile = copy_bytes(p, &c.compile, &f->compile_bytes);
 	return parse_atoms(p, &c.atoms, c.latin1) && parse_strings(p, &c.strings) && parse_imports(p, &c.imports) &&
 	       parse_lambdas(p, &c.lambdas) && parse_literals(p, &c.literals) && parse_lines(p, &c.lines) &&
 	       parse_types(p, &c.types) && beam_records_parse(p, &c.records) && beam_code_decode(p, &c.code) &&
+	       beam_debug_parse(p, &c.debug) &&
 	       parse_exports(p, &c.exports, "ExpT", &f->exports, &f->export_count) &&
 	       (c.locals.at == NULL || parse_exports(p, &c.locals, "LocT", &locals, &local_count)) &&
 	       check_lambdas(p) && place_constants(p) && beam_code_check(p) && beam_frames_check(p) &&

@@ -124,7 +124,7 @@ struct beam_file {
 	size_t attributes_bytes, compile_bytes;
 	struct operand *records; /* declared native records: constants, as data/record.h says */
 	uint32_t record_count;
-	bool has_debug_info; /* the chunk DbgB is there */
+	struct operand debug_info; /* of the chunk DbgB: a constant, as beam_debug.c says; kind 0: none */
 	uint32_t on_load_label; /* 0: none */
 	uint64_t catch_steps; /* catches that the check of frames looked at: a few for each operation */
 	struct beam_memory *memory; /* everything above but the literal area and the strings */

@@ -95,6 +95,10 @@ bool beam_code_check(struct beam_parse *p);
 /* Decodes the Recs chunk: the native records that the module declares. No such chunk: none. */
 bool beam_records_parse(struct beam_parse *p, struct reader *r);
 
+/* ---- beam_debug.c */
+/* Decodes the DbgB chunk, after the code: what a debugger asks. No such chunk: none. */
+bool beam_debug_parse(struct beam_parse *p, struct reader *r);
+
 /* ---- beam_frames.c */
 /* Holds frames against each other along every path. After beam_code_check. */
 bool beam_frames_check(struct beam_parse *p);

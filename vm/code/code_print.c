@@ -13,8 +13,10 @@ void code_print_place(struct print_buffer *b, const Inst *pc)
 		print_mfa(b, place.module, place.function, place.arity);
 		print_format(b, " + %ld", (long)((const char *)pc - (const char *)code_find_function(pc)));
 	} else {
-		print_text(b, pc != NULL && (uint16_t)*pc == OP_normal_exit ? "<terminate process normally>"
-									    : "unknown function");
+		print_text(b, pc == NULL                            ? "unknown function"
+			      : (uint16_t)*pc == OP_normal_exit ? "<terminate process normally>"
+			      : (uint16_t)*pc == OP_line_return ? "<breakpoint>"
+								: "unknown function");
 	}
 	print_text(b, ")");
 }

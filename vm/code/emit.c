@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "code/coverage.h"
+#include "code/line_break.h"
 
 enum { ROWS_PER_GENOP = 10 };
 
@@ -298,13 +299,24 @@ static void cover_line(struct emitter *em, const struct genop *g)
 	emit_point(em, em->line_point);
 }
 
+/* ---- debuggers */
+
+/* A line begins here where a debugger may want to stop; its function's head is no such place. */
+static void break_line(struct emitter *em, const struct genop *g)
+{
+	if (!em->c->breaks_lines || operand_is_atom(&g->args[0], am_entry))
+		return;
+	emit_line(em, g->args[1].u);
+	emit_instr(em, OP_debug_line, &g->args[3]);
+}
+
 static void begin_function(struct emitter *em, const struct genop *g, size_t count)
 {
 	if (add_native(em))
 		return;
 	if (em->c->coverage != NULL)
 		cover_function(em);
-	else if (count > 1)
+	else if (count > 1 && !em->c->breaks_lines)
 		emit_scan(em, g + 1, (uint32_t)g->args[0].u);
 }
 
@@ -332,7 +344,10 @@ static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
 	case GENOP_nif_start:
 		note_nif(em);
 		return 1;
-	case GENOP_on_load: case GENOP_debug_line:
+	case GENOP_debug_line:
+		break_line(em, g);
+		return 1;
+	case GENOP_on_load:
 	case GENOP_recv_mark: case GENOP_recv_set: case GENOP_fclearerror: case GENOP_fcheckerror:
 		return 1;
 	case GENOP_int_code_end:
@@ -373,6 +388,7 @@ int emit_module(const struct beam_file *f, struct code_instance *c, struct beam_
 	int status = -EINVAL;
 
 	c->coverage = coverage_new(f);
+	c->breaks_lines = line_break_is_wanted();
 	em.label_at = mem_zalloc(f->label_count * sizeof(*em.label_at));
 	em.label_op = mem_zalloc(f->label_count * sizeof(*em.label_op));
 	for (uint32_t i = 0; i < f->op_count; i++)

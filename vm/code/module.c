@@ -134,7 +134,7 @@ static void take_from_file(struct code_instance *c, struct beam_file *f)
 	c->attributes_bytes = f->attributes_bytes;
 	c->compile = f->compile != NULL ? copy_array(f->compile, f->compile_bytes, 1) : NULL;
 	c->compile_bytes = f->compile_bytes;
-	c->has_debug_info = f->has_debug_info;
+	c->debug_info = f->debug_info.kind == OPND_CONST ? f->debug_info.term : TERM_NONE;
 	c->on_load_label = f->on_load_label;
 	c->on_load = f->on_load_label != 0 ? c->label_address[f->on_load_label] : NULL;
 	c->strings = f->strings;

@@ -45,7 +45,8 @@ struct code_instance {
 	uint32_t lambda_count;
 	uint8_t *attributes, *compile; /* external terms */
 	size_t attributes_bytes, compile_bytes;
-	bool has_debug_info; /* the file has that of a debugger */
+	Term debug_info;     /* what a debugger asks of its lines, in its literals: see beam_debug.c; TERM_NONE: none */
+	bool breaks_lines;   /* E: its debug_line operations are there (code/line_break.h) */
 	uint32_t on_load_label;
 	bool *declared_nifs; /* E: by function, whether it may be native; mem_alloc; NULL: all may */
 	struct nif_library *nif; /* NULL: none */

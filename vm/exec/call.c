@@ -9,6 +9,7 @@
 #include "code/breakpoint.h"
 #include "code/code_path.h"
 #include "code/fun.h"
+#include "code/line_break.h"
 #include "code/module.h"
 #include "data/bits_build.h"
 #include "data/compare.h"
@@ -27,6 +28,7 @@ static struct {
 	Inst exit_code[FUNC_INFO_WORDS + 1];
 	Inst start_code[FUNC_INFO_WORDS + 1];
 	Inst breakpoint_code[FUNC_INFO_WORDS + 1];
+	Inst line_code[FUNC_INFO_WORDS + 1];
 } stubs;
 
 static const Inst *stub_make(Inst *words, enum opcode op, unsigned arity)
@@ -308,6 +310,31 @@ const Inst *call_debugger(Process *p, Term *x, const Inst *entry, struct exc_sit
 	show_arguments(p, x, arity, args);
 	handler = handler_enter(p, x, am_breakpoint, module, function, heap_list_array(&p->heap, arity, args, NIL));
 	return handler != NULL ? handler : undefined_raise(p, args, export_get(module, function, arity), site);
+}
+
+/* Below what waits on the stack: where the line goes on, then the registers that live. */
+bool call_line_stop_gc(Process *p, Term *x, const Inst **at)
+{
+	unsigned live = (uint16_t)(**at >> 16), words = live + 2;
+	const struct export *e = export_find(am_erts_internal, am_breakpoint, 4);
+	const Inst *next = *at + OPWORDS_debug_line;
+	struct code_place place;
+
+	if (e == NULL || !export_is_loaded(e) || !code_find_place(next, &place))
+		return true;
+	if ((size_t)(p->heap.stop - p->heap.top) < words && !process_collect_gc(p, words, x, live))
+		return false;
+	p->heap.stop -= words;
+	p->heap.stop[0] = (Term)line_return;
+	memcpy(p->heap.stop + 1, x, live * sizeof(Term));
+	p->heap.stop[words - 1] = (Term)next;
+	x[0] = place.module;
+	x[1] = place.function;
+	x[2] = term_from_small(place.arity);
+	x[3] = term_from_small(place.line);
+	saved_calls_note(p, (SavedCall)e);
+	*at = call_export_address(e);
+	return true;
 }
 
 /* ---- apply */
@@ -690,6 +717,7 @@ void call_init(void)
 	stub_make(stubs.exit_code, OP_normal_exit, 0);
 	process_start_code = stub_make(stubs.start_code, OP_apply_start, 3);
 	breakpoint_return = stub_make(stubs.breakpoint_code, OP_breakpoint_return, 0);
+	line_return = stub_make(stubs.line_code, OP_line_return, 1);
 	export_make_stub = stub_fill;
 	export_set_bif(export_get(am_erlang, am_apply, 2), apply_2, "apply_2");
 	export_set_bif(export_get(am_erlang, am_apply, 3), apply_3, "apply_3");

@@ -82,6 +82,10 @@ const struct export *call_nif_export(const Process *p, const Inst *entry);
 struct exc_site call_nif_site(Process *p, const Inst *entry, const Term *x);
 /* The function that begins at `entry` is called: error_handler:breakpoint/3 in its place. */
 const Inst *call_debugger(Process *p, Term *x, const Inst *entry, struct exc_site *site);
+/* A line begins at *at where a debugger stops: erts_internal:breakpoint/4 is called, and returns to line_return, above
+ * which the registers are kept. *at: where to go on; as it was when there is no such function. _gc. Fails: false when p
+ * is killed. */
+bool call_line_stop_gc(Process *p, Term *x, const Inst **at);
 /* apply: x[0..arity) arguments, then module and function. */
 const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_site *site);
 /* The code of a local fun that takes so many arguments, with what it closes over behind them in x; NULL where

@@ -411,7 +411,8 @@ Term bif_erlang_module_loaded_1(Process *p, Term *args)
 	return term_from_bool(module_is_loaded(args[0]) || code_is_preloaded(args[0]) || load_without_server(args[0]));
 }
 
-/* Where variables stand, of code that was compiled with beam_debug_info: it is not kept. */
+/* What a debugger asks of the lines, of code that was compiled with beam_debug_info; of that without its operations
+ * (code/line_break.h), nothing. */
 Term bif_code_get_debug_info_1(Process *p, Term *args)
 {
 	const struct module *m = term_is_atom(args[0]) ? module_find(args[0]) : NULL;
@@ -419,16 +420,9 @@ Term bif_code_get_debug_info_1(Process *p, Term *args)
 
 	if (c == NULL)
 		return exc_badarg(p);
-	return c->has_debug_info ? exc_error(p, am_notsup) : am_none;
-}
-
-/* A debugger's breakpoints and looks into frames are those of an emulator that was started for it (+D), which this one
- * is not. */
-Term bif_erl_debugger_supported_0(Process *p, Term *args)
-{
-	(void)p;
-	(void)args;
-	return am_false;
+	if (c->debug_info == TERM_NONE)
+		return am_none;
+	return c->breaks_lines ? c->debug_info : NIL;
 }
 
 struct loaded_list {

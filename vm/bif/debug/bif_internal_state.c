@@ -10,6 +10,7 @@
 #include "bif/bif.h"
 #include "bif/system/bif_info.h"
 #include "code/export.h"
+#include "code/line_break.h"
 #include "data/binary.h"
 #include "data/map.h"
 #include "data/number.h"
@@ -383,6 +384,16 @@ static Term get_internal_hash(Process *p, Term key)
 	return SMALL(map_hash(key) >> 32);
 }
 
+/* As +D has it. */
+static Term set_debuggers(Process *p, Term on)
+{
+	(void)p;
+	if (on != am_true && on != am_false)
+		return TERM_NONE;
+	line_break_support(on == am_true);
+	return am_ok;
+}
+
 /* ---- the items */
 
 struct state_item {
@@ -411,6 +422,7 @@ static const struct state_item set_items[] = {
 	{ am_proc_sig_buffers, set_sig_buffers },
 	{ am_fill_heap, set_fill_heap },
 	{ am_next_pid, set_next_pid },
+	{ am_debugger_support, set_debuggers },
 };
 
 static const struct state_item get_items[] = {

@@ -66,7 +66,7 @@ static bool is_before_native(const Process *p, const struct export *e)
 	return e != NULL && e->bif != NULL && !e->is_own && p->woken_from != PS_RUNNING;
 }
 
-static bool find_current(Process *p, struct code_place *place)
+bool process_item_find_current(Process *p, struct code_place *place)
 {
 	const Inst *found[4];
 	unsigned n = list_addresses(p, found, 4);
@@ -101,7 +101,7 @@ static Term info_current_function(Process *p, struct heap *h)
 {
 	struct code_place place;
 
-	return find_current(p, &place) ? put_place(h, &place) : am_undefined;
+	return process_item_find_current(p, &place) ? put_place(h, &place) : am_undefined;
 }
 
 static Term info_current_location(Process *p, struct heap *h)
@@ -109,7 +109,7 @@ static Term info_current_location(Process *p, struct heap *h)
 	struct code_file_term file = { 0 };
 	struct code_place place;
 
-	return find_current(p, &place) ? put_located(h, &place, &file) : am_undefined;
+	return process_item_find_current(p, &place) ? put_located(h, &place, &file) : am_undefined;
 }
 
 static Term info_current_stacktrace(Process *p, struct heap *h)
@@ -141,7 +141,7 @@ static void print_current(struct print_buffer *b, Process *p)
 	if (p->resume == NULL && p->i != process_start_code) {
 		code_print_place(b, p->i);
 	} else {
-		find_current(p, &place);
+		process_item_find_current(p, &place);
 		print_format(b, "0x%016lx (", (unsigned long)p->i);
 		print_mfa(b, place.module, place.function, place.arity);
 		print_text(b, " + 0)");

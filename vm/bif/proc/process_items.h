@@ -29,6 +29,9 @@ const struct process_item *process_item_find(Term name);
 /* In p's dictionary. undefined: there is no such key. */
 Term process_item_look_up(Process *p, Term key);
 /* Nothing of a process that is sensitive. */
+/* Where p is, be it in a native that it waits in or at its start. Fails: false where nobody could say. */
+struct code_place;
+bool process_item_find_current(Process *p, struct code_place *place);
 void process_item_print_stack(struct print_buffer *b, Process *p);
 
 static inline Term int_term(size_t n)
