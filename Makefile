@@ -87,7 +87,7 @@ TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD
 	$(BUILD)/obj/tools/profile/profile.pb-c.o
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps deps-check docs scripts demo check check-install check-kernels check-stock check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-zoo check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
+.PHONY: all deps deps-check docs scripts demo check check-vm check-releases check-install check-kernels check-stock check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-zoo check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(BUILD)/erlsnoop
@@ -236,6 +236,9 @@ check-stock: all
 # The two commands on machines made anew (FRESH="12 13" names some releases).
 check-fresh:
 	@bash tests/fresh/check_fresh.sh
+# erlvm's tests with the library of each release (OTP 25, 27, 29), on machines made anew (FRESH="13" names some).
+check-releases:
+	@FRESH_STEPS=vm bash tests/fresh/check_fresh.sh
 # The BPF programs built by each clang, and each command with them (CLANGS="19" names some).
 check-clangs: all
 	@BUILD=$(BUILD) bash tests/fresh/check_clangs.sh
@@ -366,6 +369,11 @@ check-build: deps-check
 	$(MAKE) $(PARALLEL) FUZZ=$(BUILD)/fuzz-unoptimized FUZZ_OPTIMIZE=-O0 lint tests fuzz-targets
 check: check-build
 	@$(TEST_ENV) bash tests/check.sh $(TEST_ROWS)
+
+# Those of the machine alone.
+check-vm: deps-check
+	$(MAKE) $(PARALLEL) tests
+	@$(TEST_ENV) bash tests/check.sh "$(call test_bins,unit erl)"
 
 lint: $(GEN)/tells.def $(GEN)/families.h
 	@for l in tests/lint/*.sh; do BPF_CC="$(BPF_CC)" bash $$l || exit 1; done

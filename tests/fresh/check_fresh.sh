@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The README's two commands on machines that nobody has prepared: chroots of Debian made anew, with git, make and gcc.
 #   FRESH        which releases: 12, 13, sid (all)
-#   FRESH_STEPS  what is done there: demo, build (what make check builds and links), check, clangs, both (demo check clangs)
+#   FRESH_STEPS  what is done there: demo, build (what make check builds and links), check, vm (erlvm's tests), clangs,
+#                both (demo check clangs)
 # What a step printed is in build/fresh/SUITE-STEP.log; a chroot whose steps all ended well is deleted.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 declare -A suites=([12]=bookworm [13]=trixie [sid]=sid) commands=(
-	[demo]="make demo" [build]="make check-build" [check]="make check" [clangs]="make check-clangs" [both]="make -j demo check")
+	[demo]="make demo" [build]="make check-build" [check]="make check" [clangs]="make check-clangs" [vm]="make check-vm" [both]="make -j demo check")
 PACKAGES_MOST=150
 folder=build/fresh
 releases=(${FRESH:-12 13 sid}) steps=(${FRESH_STEPS:-demo check clangs})
@@ -32,7 +33,7 @@ hold() {
 		shows_screen "$log" || return
 		[ "$installed" -le $PACKAGES_MOST ] || { echo "$installed packages were installed, $PACKAGES_MOST at most" >>"$log"; return 1; } ;;
 	both) shows_screen "$log" && hold check "${@:2}" ;;
-	check) tail -1 "$log" | grep -qE '^check: [0-9]+ passed, 0 failed' ;;
+	check | vm) tail -1 "$log" | grep -qE '^check: [0-9]+ passed, 0 failed' ;;
 	esac
 }
 
