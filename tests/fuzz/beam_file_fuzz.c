@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "code/code_path.h"
 #include "code/emit.h"
+#include "code/line_break.h"
 #include "code/module.h"
 #include "heap/literal.h"
 #include "term/node.h"
@@ -44,7 +45,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	opcodes_init();
 	emit_init();
 	module_translate = translate;
+	line_break_support(true);
 	return 0;
+}
+
+/* Turns on every place where a debugger may stop. */
+static void stop_at(void *c, uint32_t line, bool on)
+{
+	if (!on)
+		line_break_set(c, line, true);
 }
 
 static bool try_bytes(const uint8_t *bytes, size_t n, struct beam_error *error)
@@ -54,6 +63,8 @@ static bool try_bytes(const uint8_t *bytes, size_t n, struct beam_error *error)
 	c = module_prepare(bytes, n, error);
 	if (c == NULL)
 		return false;
+	for (uint32_t i = 0; i < c->function_count; i++)
+		line_break_each(c, i, stop_at, c);
 	module_free_instance(c);
 	return true;
 }
