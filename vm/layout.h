@@ -24,7 +24,12 @@ enum { LAYOUT_VERSION = 1 };
 	LAYOUT_ROOM(STUBS, layout_stubs, "code outside modules")                                   \
 	LAYOUT_ROOM(PORTS, layout_ports, "the port table")                                         \
 	LAYOUT_ROOM(ASYNC, layout_async, "the async pool")                                         \
-	LAYOUT_ROOM(CHANNELS, layout_channels, "the table of connections")
+	LAYOUT_ROOM(CHANNELS, layout_channels, "the table of connections")                         \
+	LAYOUT_ROOM(PEERS, layout_peers, "links and monitors")                                     \
+	LAYOUT_ROOM(MAILBOXES, layout_mailboxes, "messages")                                       \
+	LAYOUT_ROOM(TABLES, layout_tables, "the registry of ETS tables")                           \
+	LAYOUT_ROOM(MODULES, layout_modules, "the list of modules")                                \
+	LAYOUT_ROOM(MEMORY, layout_memory, "the counters of memory")
 
 enum layout_room {
 #define LAYOUT_ROOM(room, part, root) LAYOUT_ROOM_##room,

@@ -24,7 +24,7 @@ enum {
 enum {
     FAKE_TABLE = 0,
     FAKE_PARTS = 0x100,
-    FAKE_NUMBERS = 0x400,
+    FAKE_NUMBERS = 0x4000,
     FAKE_ROOTS = 0x1000,
     FAKE_SLOTS = 0x2000,
     FAKE_PROCESS = 0x2100,

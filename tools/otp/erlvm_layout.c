@@ -10,7 +10,7 @@
 
 enum {
     MAX_RANGE = 1 << 30,  /* bytes of code */
-    MAX_OFFSET = 1 << 15, /* all other numbers */
+    MAX_OFFSET = 1 << 17, /* all other numbers */
     MAX_ROWS = 256,       /* of a room */
     MAX_SCHEDULERS = 1024,
     MAX_PROCESSES = 1 << 28,

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/variant.h"
+#include "layout.h"
 
 enum { PAGE_BYTES = 4096, MAPPED_BYTES = 32 << 20, KEPT_MAX_BYTES = 256 << 20, KEPT_END_BYTES = 128 << 20 };
 enum { COUNTED_THREADS = 1 << 10, KIND_MARK = 0xa4, MARK_BYTES = VARIANT_DEBUG };
@@ -478,3 +479,10 @@ size_t mem_obtained_bytes(void)
 
 	return info.arena + info.hblkhd + atomic_load_explicit(&alloc.mapped_bytes, memory_order_relaxed);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_MEMORY LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_memory, alloc);

@@ -15,6 +15,7 @@
 #include "code/nif_function.h"
 #include "code/opcodes.h"
 #include "data/record.h"
+#include "layout.h"
 #include "proc/message.h"
 #include "proc/process_life.h"
 #include "proc/process_walk.h"
@@ -630,3 +631,10 @@ struct literal_area *module_purge_end(struct code_instance *unused)
 	end_purge();
 	return literals;
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_MODULES LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_modules, modules);

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "heap/copy.h"
+#include "layout.h"
 #include "proc/message.h"
 #include "proc/process_life.h"
 #include "proc/sched.h"
@@ -768,3 +769,10 @@ void ets_init(void)
 	match_init();
 	process_at_exit(reap_process);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_TABLES LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_tables, tables);

@@ -12,6 +12,7 @@
 #include "heap/copy.h"
 #include "heap/literal.h"
 #include "heap/refbin.h"
+#include "layout.h"
 #include "proc/exc.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
@@ -742,3 +743,10 @@ void message_copy_literals(Process *p)
 		if (mentions_leaving(*at))
 			replace(p, at, make_copy(*at));
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_MAILBOXES LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_mailboxes, layout_numbers);

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "data/extern_id.h"
 #include "heap/copy.h"
+#include "layout.h"
 #include "term/object.h"
 
 struct peer_table {
@@ -279,3 +280,10 @@ Term peer_ref(const struct peer *n, Term local[REF_WORDS])
 {
 	return n->foreign ? n->foreign_ref : peer_put_ref(local, n->key, n->ref_tag);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_PEERS LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_peers, layout_numbers);
