@@ -18,6 +18,12 @@ extern "C" {
 #include "beam_code.h"
 #include "dist.h"
 #include "register.h"
+#include "atom.h"
+#include "erl_db.h"
+#include "erl_flxctr.h"
+#include "erl_proc_sig_queue.h"
+#define GET_ERL_ALLOC_UTIL_IMPL
+#include "erl_alloc_util.h"
 #include "unix_prim_file.c"
 }
 
@@ -25,9 +31,15 @@ extern "C" {
 typedef ErlHeapBin ErlHeapBits;
 struct ErlSubBits {};
 struct ErtsNonMsgSignal {};
+#else
+#define ets_tables u.ets_tables /* it shares its place with what dirty schedulers have */
 #endif
 
 enum { NOWHERE = 0xffff };
+
+#ifndef ERTS_ML_TYPE_BITS
+#define ERTS_ML_TYPE_BITS NOWHERE
+#endif
 
 #define FIELD(name, structure, member, what)                                                       \
     template <class T> constexpr uint16_t name##_in()                                              \
@@ -40,4 +52,5 @@ enum { NOWHERE = 0xffff };
     extern "C" const uint16_t OFFSET_##name = name##_in<structure>();
 #define SIZE(name, structure, what) extern "C" const uint16_t OFFSET_##name = sizeof(structure);
 #define BIT(name, mask, what) extern "C" const uint16_t OFFSET_##name = __builtin_ctz(mask);
+#define NUMBER(name, value, what) extern "C" const uint16_t OFFSET_##name = (value);
 #include "otp_fields.def"
