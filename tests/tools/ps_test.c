@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* erlsnoop ps of nodes whose processes are known (snapshot_target.erl): this machine's Erlang, and erlvm. */
+/*
+ * erlsnoop ps of nodes whose processes (snapshot_target.erl), links, messages and tables (ps_target.erl) are known: this
+ * machine's Erlang, and erlvm.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +12,10 @@
 static const char *const erls[] = {"erl", "$ERLVM"};
 
 /* A node that is $p, and says what it is in the file "said". It ends when descriptor 9 is closed. */
-#define NODE                                                                                                           \
+#define NODE NODE_OF("snapshot_target")
+#define NODE_OF(module)                                                                                                \
     "mkfifo in; ulimit -c unlimited\n"                                                                                 \
-    "%s -noshell -eval '{ok, M, B} = compile:file(\"'$SOURCE/tests/tools/snapshot_target'\", [binary]), "              \
+    "%s -noshell -eval '{ok, M, B} = compile:file(\"'$SOURCE/tests/tools/" module "'\", [binary]), "                  \
     "code:load_binary(M, \"\", B), M:main().' < in > said & p=$!; exec 9> in\n"                                        \
     "until grep -q '^ready' said; do sleep .05; kill -0 $p || exit 97; done\n"                                         \
     "e() { $ERLSNOOP ps \"$@\"; }\n"
@@ -118,7 +122,8 @@ START_TEST(test_ps_tells_of_a_core_file)
         NODE "x=$(readlink /proc/$p/exe); kill -ABRT $p; wait $p; c=$(echo core*)\n"
              "[ -s \"$c\" ] || { echo nowhere; exit; }\n"
              "e --core $c --top 2; e --core $c box; e --core $c --emulator $x --json > j; wc -l < j; e --core $c --emulator /bin/true\n"
-             "e --core $c 1; e --core said; e --core none", erls[_i]);
+             "e --core $c 1; e --core said; e --core none; e --core $c --ets; e --core $c --memory; e --core $c --atoms --top 1\n"
+             "e --core $c box --json | grep process_messages; e --core $c frozen --json | grep process_messages", erls[_i]);
 
     if (!strcmp(r->out, "nowhere\n")) {
         printf("SKIP %s: /proc/sys/kernel/core_pattern leads cores elsewhere\n", __func__);
@@ -130,17 +135,151 @@ START_TEST(test_ps_tells_of_a_core_file)
     ck_assert(strstr(r->err, "a core file does not change: it has no interval"));
     ck_assert_msg(strstr(r->err, "'said': it is no core file") != NULL, "%s", r->err);
     ck_assert_msg(strstr(r->err, "'none': it cannot be read: No such file") != NULL, "%s", r->err);
+    ck_assert_msg(line_has(r->out, "ac_tab", "application_controller") || line_has(r->out, "ac_tab", "public"), "%s", r->out);
+    ck_assert_msg(line_has(r->out, "resident", "a core file does not say") && line_has(r->out, "total", "B "), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "\"count\":997,\"first\":1,\"shape\":\"{message, integer}\"") != NULL, "%s", r->out);
+    ck_assert_msg(strstr(r->out, "\"count\":89,\"first\":1,\"shape\":\"{message, integer}\"") != NULL, "%s", r->out);
+}
+END_TEST
+
+/* Whom the process is linked to, whom it watches and who watches it, and how many keys it has, as it says itself. */
+START_TEST(test_ps_tells_links_monitors_and_keys)
+{
+    const struct support_run *r = support_run(
+        NODE_OF("ps_target")
+        "e -p $p hub --json > j; grep -c '\"type\":\"process_key\"' j; sed -n 's/^said keys //p' said; e -p $p hub > t\n"
+        "for t in link monitors 'monitored by'; do\n"
+        "  grep \"\\\"tie\\\":\\\"$t\\\"\" j | sed 's/.*\"tie\":\"\\([^\"]*\\)\".*\"other\":\"\\([^\"]*\\)\".*/tie \\1 \\2/' |\n"
+        "    if [ \"$t\" = monitors ]; then sed '/known_one/d'; else cat; fi\n"
+        "done | sort > told; grep '^tie' said | grep -v known_one | sort | diff told - && echo same\n"
+        "grep -c '\"name\":\"known_one\"' j; sed -n '/^ *links/p;/^monitors/p;/^monitored by/p' t; grep 'known_one\\|key_a\\|two' t\n"
+        "grep -c secret t j; kill -9 $p", erls[_i]);
+
+    ck_assert_msg(strstr(r->out, "14\n14 messages 13\n") == r->out, "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "\nsame\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(line_has(r->out, "links", " 6") && line_has(r->out, "monitored by", " 7"), "%s", r->out);
+    ck_assert_msg(line_has(r->out, "monitors", " 4") && strstr(r->out, "by its name known_one"), "%s", r->out);
+    ck_assert_msg(line_has(r->out, "key_a", "{value, integer, binary(<=8)}"), "%s", r->out);
+    ck_assert_msg(line_has(r->out, "{two, integer}", "string(<=8)"), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "t:0") && strstr(r->out, "j:0"), "contents are told that nobody asked for: %s", r->out);
+}
+END_TEST
+
+/* Messages by their shape, those of which there are most first; their contents when they are asked for. */
+START_TEST(test_ps_tells_messages_by_shape)
+{
+    const struct support_run *r = support_run(
+        NODE_OF("ps_target")
+        "e -p $p hub | sed -n '/SHAPE/,/^ *KEY/p'; e -p $p hub --contents; e -p $p hub --contents --json | grep -c process_message\n"
+        "e -p $p hub --terms | grep -c 'process_messages'; kill -9 $p", erls[_i]);
+    static const char *const shapes[][2] = {
+        {"'$gen_call'", "{'$gen_call', {pid, [alias | ref]}, {put, integer}}"},
+        {"'$gen_cast'", "{'$gen_cast', {stop, binary(<=8)}}"},
+        {"binary(<=1024)", " 2 "},
+        {"string(<=8)", "{string(<=8), string(<=16), #{a => integer, binary(<=1) => []}, integer(<=128 bits), float, fun}"},
+        {"bitstring", "bitstring(<=4 bits)"},
+        {"{part", "{part, binary(<=512), #{...}(<=128)}"},
+    };
+
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        ck_assert_msg(line_has(r->out, shapes[i][0], shapes[i][1]) ||
+                          (i == 3 && line_has(r->out, "string(<=8), [integer, ...]", "integer(<=128 bits), float, fun}")),
+                      "%s: %s%s", shapes[i][1], r->out, r->err);
+    ck_assert_msg(strstr(r->out, " 5 ") < strstr(r->out, " 3 "), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "{put, 5}}") && strstr(r->out, "<<\"xxxxxxx\">>") && strstr(r->out, "\"secret\""), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "\n13\n") != NULL, "%s", r->out);
+}
+END_TEST
+
+/* Each table as ets:info/2 has it. */
+START_TEST(test_ps_tells_ets_tables)
+{
+    const struct support_run *r = support_run(
+        NODE_OF("ps_target")
+        "e -p $p --ets --json > j; grep -c ets_table j; sed -n 's/^said tables //p' said\n"
+        "grep '\"name\":\"own_' j | sed 's/.*\"name\":\"\\([^\"]*\\)\",\"reference\":\"\\([^\"]*\\)\",\"named\":\"\\([^\"]*\\)\",\"process\":\"\\([^\"]*\\)\".*\"type\":\"\\([^\"]*\\)\",\"rows\":\\([0-9]*\\),\"memory_words\":\\([0-9]*\\),\"protection\":\"\\([a-z]*\\)\",\"keypos\":\\([0-9]*\\).*/table \\1 \\3 \\2 \\5 \\6 \\7 \\8 \\9 \\4/' |\n"
+        "  sed 's/ true #Ref<[0-9.]*>/ true/' | sort > told; grep '^table' said | sort | diff told - && echo same\n"
+        "e -p $p --ets > t; grep own_ t; grep -c . t; e -p $p --ets --top 1 | grep -c own_set; kill -9 $p", erls[_i]);
+    unsigned told = 0, said = 1;
+
+    ck_assert_int_eq(sscanf(r->out, "%u %u", &told, &said), 2);
+    ck_assert_msg(told == said, "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "\nsame\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(line_has(r->out, "own_fixed", "keypos 2, fixed 1 times by <0."), "%s", r->out);
+    ck_assert_msg(line_has(r->out, "own_squeezed", "compressed, heir <0."), "%s", r->out);
+    ck_assert_msg(line_has(r->out, "own_tree", "ordered_set") && line_has(r->out, "own_tree", "read_concurrency"), "%s", r->out);
+    ck_assert_msg(line_has(r->out, "own_auto", "write_concurrency auto"), "%s", r->out);
+}
+END_TEST
+
+/* Whether the JSON line of `kind` tells a number as near to what the node said as so many percent. */
+static void assert_near(const struct support_run *r, const char *kind, const char *said_kind, int percent)
+{
+    char mark[64];
+    long long said = 0, told;
+    const char *line;
+
+    snprintf(mark, sizeof mark, "said memory %s ", said_kind);
+    line = strstr(r->out, mark);
+    ck_assert_msg(line && sscanf(line + strlen(mark), "%lld", &said) == 1, "%s: %s", mark, r->out);
+    snprintf(mark, sizeof mark, "\"kind\":\"%s\"", kind);
+    ck_assert_msg(line_has(r->out, mark, "size_bytes"), "%s: %s%s", mark, r->out, r->err);
+    told = support_number(r->out, mark, "size_bytes");
+    ck_assert_msg(llabs(told - said) <= said * percent / 100 + 65536, "%s: told %lld, said %lld", kind, told, said);
+}
+
+/* What erlang:memory/0 says, and how many atoms there are. */
+START_TEST(test_ps_tells_memory_and_atoms)
+{
+    const struct support_run *r = support_run(
+        NODE_OF("ps_target")
+        "e -p $p --memory --json; e -p $p --memory; grep '^said memory' said; sed -n 's/^said/node/p' said | grep atoms\n"
+        "e -p $p --atoms --top 2 --json; e -p $p --atoms --top 2; e -p $p --atoms --json | grep -c '\"type\":\"atom\"'; kill -9 $p",
+        erls[_i]);
+    static const struct {
+        const char *kind, *said;
+        int percent;
+    } near[] = {{"total", "total", 10}, {"processes", "processes", 15}, {"system", "system", 10}, {"binary", "binary", 30},
+                {"ets", "ets", 10},     {"atom_used", "atom_used", 2},  {"code", "code", 15}};
+    long said = -1;
+
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+        assert_near(r, near[i].kind, near[i].said, near[i].percent);
+    ck_assert_int_gt(support_number(r->out, "\"kind\":\"resident\"", "size_bytes"), 10 << 20);
+    ck_assert_int_eq(sscanf(strstr(r->out, "node atoms "), "node atoms %ld", &said), 1);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"vm_atoms\"", "atoms"), said);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"vm_atoms\"", "atom_limit"), 1048576);
+    ck_assert_msg(strstr(r->out, "\"atom\":\"the_newest\"") && strstr(r->out, " the_newest"), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "evil") && !strchr(r->out, '\033'), "%s", r->out);
+}
+END_TEST
+
+/* Who was born first; who uses a processor. */
+START_TEST(test_ps_sorts_by_age_and_by_what_was_done_lately)
+{
+    const struct support_run *r = support_run(
+        NODE "e -p $p --sort age --top 3; e -p $p --sort age --json > j; sed -n 's/.*\"born\":\\([0-9]*\\).*/\\1/p' j > b\n"
+             "sort -n b | diff - b && [ -s b ] && echo ordered; e -p $p --sort cpu --top 1; kill -9 $p", erls[_i]);
+    const char *cpu = strstr(r->out, "ordered");
+
+    ck_assert_msg(line_has(r->out, "<0.0.0>", "init") && cpu, "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "BORN") < strstr(r->out, "<0.0.0>"), "%s", r->out);
+    ck_assert_msg(line_has(cpu, "<0.", "spinner") && strstr(cpu, "REDS/S"), "%s", r->out);
 }
 END_TEST
 
 static const struct {
     const char *line, *says;
 } wrong[] = {
-    {"--sort size", "--sort must be mailbox, memory, binaries or reductions, not 'size'"},
+    {"--sort size", "--sort must be mailbox, memory, binaries, reductions, cpu or age, not 'size'"},
     {"--top 0", "--top must be a number from 1"},
-    {"--ports --schedulers", "choose one of a process, --ports and --schedulers"},
-    {"init --ports", "choose one of a process, --ports and --schedulers"},
-    {"--ports --top 3", "--sort and --top are of the table of processes"},
+    {"--ports --schedulers", "choose one of a process, --ports, --schedulers, --ets, --memory and --atoms"},
+    {"init --ports", "choose one of a process, --ports, --schedulers, --ets, --memory and --atoms"},
+    {"--ets --memory", "choose one of a process, --ports, --schedulers, --ets, --memory and --atoms"},
+    {"--ports --top 3", "--top is of the tables of processes, of ETS tables and of atoms"},
+    {"--atoms --sort age", "--sort is of the table of processes"},
+    {"--contents", "--contents is of one process: say which"},
+    {"--core x --sort cpu", "a core file does not change: nobody in it uses a processor (--sort cpu)"},
     {"--emulator /bin/true", "--emulator needs --core"},
     {"-p 1 --core x", "choose one of -p PID and --core FILE"},
     {"init logger", "unexpected argument 'logger'"},
@@ -170,6 +309,11 @@ Suite *ps_suite(void)
     tcase_add_loop_test(live, test_ps_tells_rates, 0, n);
     tcase_add_loop_test(live, test_ps_tells_ports_and_schedulers, 0, n);
     tcase_add_loop_test(live, test_ps_tells_of_a_core_file, 0, n);
+    tcase_add_loop_test(live, test_ps_tells_links_monitors_and_keys, 0, n);
+    tcase_add_loop_test(live, test_ps_tells_messages_by_shape, 0, n);
+    tcase_add_loop_test(live, test_ps_tells_ets_tables, 0, n);
+    tcase_add_loop_test(live, test_ps_tells_memory_and_atoms, 0, n);
+    tcase_add_loop_test(live, test_ps_sorts_by_age_and_by_what_was_done_lately, 0, n);
     tcase_add_loop_test(usage, test_ps_refuses, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(suite, live);
     suite_add_tcase(suite, usage);

@@ -14,15 +14,21 @@
 #include "common/signals.h"
 #include "otp/names.h"
 #include "ps_parts.h"
+#include "ps_process.h"
 #include "ps_processes.h"
+#include "ps_tables.h"
 #include "inspect.h"
 
-enum { TOP = 20, MOST_TOP = 1 << 27 };
+enum { TOP = 20, MOST_TOP = 1 << 27, CPU_NS = 1000000000 /* --sort cpu without an interval looks so far apart */ };
+
+/* What may be asked for in place of the table of processes. */
+enum part { PART_PORTS, PART_SCHEDULERS, PART_ETS, PART_MEMORY, PART_ATOMS, PART_COUNT };
 
 struct ps {
     unsigned sort;
     uint64_t top;
-    bool top_said, ports, schedulers;
+    bool top_said, contents;
+    bool parts[PART_COUNT]; /* that were asked for */
     const char *core, *emulator, *process;
     struct options options;
     uint64_t interval_ns, count;
@@ -45,17 +51,23 @@ static int set_top(void *ctx, const char *value)
     return options_number("--top", value, 1, MOST_TOP, &ps->top);
 }
 
-static int set_ports(void *ctx, const char *value)
-{
-    (void)value;
-    ((struct ps *)ctx)->ports = true;
-    return 0;
-}
+#define SET_PART(name, part)                                                                                           \
+    static int set_##name(void *ctx, const char *value)                                                                \
+    {                                                                                                                  \
+        (void)value;                                                                                                   \
+        ((struct ps *)ctx)->parts[part] = true;                                                                        \
+        return 0;                                                                                                      \
+    }
+SET_PART(ports, PART_PORTS)
+SET_PART(schedulers, PART_SCHEDULERS)
+SET_PART(ets, PART_ETS)
+SET_PART(memory, PART_MEMORY)
+SET_PART(atoms, PART_ATOMS)
 
-static int set_schedulers(void *ctx, const char *value)
+static int set_contents(void *ctx, const char *value)
 {
     (void)value;
-    ((struct ps *)ctx)->schedulers = true;
+    ((struct ps *)ctx)->contents = true;
     return 0;
 }
 
@@ -94,18 +106,36 @@ static int add_word(void *ctx, const char *word)
     return 0;
 }
 
+/* How many of the parts were asked for, and a process. */
+static unsigned count_parts(const struct ps *ps)
+{
+    unsigned n = ps->process != NULL;
+
+    for (int part = 0; part < PART_COUNT; part++)
+        n += ps->parts[part];
+    return n;
+}
+
 static const char *find_clash(const struct ps *ps)
 {
+    bool has_top = ps->parts[PART_ETS] || ps->parts[PART_ATOMS];
+
     if (ps->core && (ps->options.pid || ps->options.name))
         return "choose one of -p PID and --core FILE";
     if (ps->emulator && !ps->core)
         return "--emulator needs --core; see erlsnoop ps -h";
     if (ps->core && ps->interval_ns)
         return "a core file does not change: it has no interval";
-    if (!!ps->process + ps->ports + ps->schedulers > 1)
-        return "choose one of a process, --ports and --schedulers";
-    if ((ps->process || ps->ports || ps->schedulers) && (ps->top_said || ps->sort))
-        return "--sort and --top are of the table of processes";
+    if (ps->core && ps->sort == PS_CPU)
+        return "a core file does not change: nobody in it uses a processor (--sort cpu)";
+    if (count_parts(ps) > 1)
+        return "choose one of a process, --ports, --schedulers, --ets, --memory and --atoms";
+    if (count_parts(ps) && ps->sort)
+        return "--sort is of the table of processes";
+    if (count_parts(ps) && ps->top_said && !has_top)
+        return "--top is of the tables of processes, of ETS tables and of atoms";
+    if (ps->contents && !ps->process)
+        return "--contents is of one process: say which";
     return NULL;
 }
 
@@ -118,7 +148,9 @@ static int explain(const struct ps *ps, int err)
     case -ENOENT: return fail(err, "no process '%s' is in the VM", ps->process);
     case -ENOMEM: return fail(err, "out of memory");
     case -EBADMSG: return fail(err, "most of what stands in the memory of process %u makes no sense", ps->vm.pid);
-    case -ENOTSUP: return fail(err, "%s", ps_ports_missing(ps->vm.from));
+    case -ENOTSUP:
+        return fail(err, "%s", ps->parts[PART_ETS] ? "this erlvm is older than what tells of ETS tables"
+                                                   : ps_ports_missing(ps->vm.from));
     default:
         return ps->core ? fail(err, "'%s' lacks memory that is needed: was it cut off?", ps->core)
                         : fail(err, "process %u has ended", ps->vm.pid);
@@ -140,25 +172,51 @@ static int print_processes(struct ps *ps, struct ps_processes *processes)
     return err;
 }
 
+static int print_part(struct ps *ps, struct ps_processes *processes)
+{
+    if (ps->process)
+        return ps_process_print(&ps->vm, ps->process, ps->contents, &ps->sink);
+    if (ps->parts[PART_PORTS])
+        return ps_ports_print(&ps->vm, &ps->sink);
+    if (ps->parts[PART_SCHEDULERS])
+        return ps_schedulers_print(&ps->vm, &ps->sink);
+    if (ps->parts[PART_ETS])
+        return ps_ets_print(&ps->vm, ps->top, &ps->sink);
+    if (ps->parts[PART_MEMORY])
+        return ps_memory_print(&ps->vm, &ps->sink);
+    if (ps->parts[PART_ATOMS])
+        return ps_atoms_print(&ps->vm, ps->top, &ps->sink);
+    return print_processes(ps, processes);
+}
+
 static int print_result(struct ps *ps, struct ps_processes *processes)
 {
     int err;
 
     sink_moment(&ps->sink, clock_ns(CLOCK_MONOTONIC));
     names_since(ps->vm.names, ps->core ? 0 : ps->sink.now_ns);
-    err = ps->process      ? ps_process_print(&ps->vm, ps->process, &ps->sink)
-          : ps->ports      ? ps_ports_print(&ps->vm, &ps->sink)
-          : ps->schedulers ? ps_schedulers_print(&ps->vm, &ps->sink)
-                           : print_processes(ps, processes);
+    err = print_part(ps, processes);
     names_end_result(ps->vm.names);
     return explain(ps, err);
+}
+
+/* What they do from now on until the first result is what that is sorted by. Positive: a signal came. */
+static int wait_for_rates(struct ps *ps, struct ps_processes *processes)
+{
+    struct snapshot_count count;
+    int err = ps_processes_look(processes, &ps->vm, true, &count);
+
+    return err ? explain(ps, err) : signals_wait(ps->interval_ns);
 }
 
 /* The first result is printed at once, which makes one more than there are intervals. */
 static int print_results(struct ps *ps, struct ps_processes *processes)
 {
-    int err = print_result(ps, processes);
+    int err = ps->sort == PS_CPU ? wait_for_rates(ps, processes) : 0;
 
+    if (err)
+        return err < 0 ? err : 0;
+    err = print_result(ps, processes);
     for (uint64_t n = 1; !err && ps->interval_ns && (!ps->count || n < ps->count); n++) {
         err = sink_flush(&ps->sink);
         if (err)
@@ -196,17 +254,21 @@ int cmd_ps(int argc, char **argv)
     const struct options_extra extras[] = {
         {"", "[PROCESS] [interval [count]]", "all of one: 0.93.0 or its name; seconds between results", add_word,
          false},
-        {"sort", PS_SORTS_TEXT, "what the first processes have most of (mailbox)", set_sort, false},
-        {"top", "N", "how many processes (20; for programs all)", set_top, false},
+        {"contents", NULL, "what is in its messages and its dictionary, not only of which shape", set_contents, false},
+        {"sort", PS_SORTS_TEXT, "what the first processes have most of; age: who is oldest (mailbox)", set_sort, false},
+        {"top", "N", "how many rows (20; for programs all)", set_top, false},
         {"ports", NULL, "ports: who owns them, what waits in them", set_ports, false},
         {"schedulers", NULL, "schedulers: what runs, and what waits", set_schedulers, false},
+        {"ets", NULL, "ETS tables: whose, of how many rows, how large", set_ets, false},
+        {"memory", NULL, "what memory is for, as erlang:memory/0 says it", set_memory, false},
+        {"atoms", NULL, "how many atoms there are, and the newest", set_atoms, false},
         {"core", "FILE", "of a VM that left this core file", set_core, false},
         {"emulator", "FILE", "the executable that it ran, if it is not where it was", set_emulator, false},
         {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
         {0}};
     const struct options_spec spec = {"ps",
-                                      "Tells what is in a VM now: processes, ports, schedulers, one process. "
-                                      "Nothing is probed or stopped; one that hangs answers, too.",
+                                      "Tells what is in a VM now: processes, ports, schedulers, ETS tables, memory, "
+                                      "atoms, one process. Nothing is probed or stopped; one that hangs answers, too.",
                                       OPTIONS_PID,
                                       extras,
                                       &ps,
@@ -219,6 +281,10 @@ int cmd_ps(int argc, char **argv)
     clash = find_clash(&ps);
     if (clash)
         return fail(FAIL_USAGE, "%s", clash);
+    if (ps.sort == PS_CPU && !ps.interval_ns) {
+        ps.interval_ns = CPU_NS;
+        ps.count = 1;
+    }
     err = run(&ps);
     inspect_close(&ps.vm);
     return err;

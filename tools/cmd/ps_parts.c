@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "otp/names.h"
+#include "ps_known.h"
 
-enum { NAME_BYTES = 4096 };
+enum { NAME_BYTES = PS_NAME_BYTES };
 
 /* ---- the whole VM */
 
@@ -55,95 +55,12 @@ void ps_print_summary(const struct inspected *vm, const struct ps_processes *pro
                                    has_atoms ? SINK_N(atoms) : SINK_NONE, has_atoms ? SINK_N(atom_limit) : SINK_NONE});
 }
 
-/* ---- names */
-
-/* The pids of those that own ports, or run, and where they are. */
-struct known {
-    ev_id id;
-    struct snapshot_process is;
-    bool found;
-};
-
-struct gathered {
-    struct known *known; /* by id */
-    size_t n, room;
-};
-
-static int compare_known(const void *a, const void *b)
-{
-    const struct known *x = a, *y = b;
-
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
-/* Fails: -ENOMEM. */
-static int gather(struct gathered *g, ev_id id)
-{
-    int err = id ? array_room((void **)&g->known, g->n, &g->room, sizeof *g->known) : 0;
-
-    if (id && !err)
-        g->known[g->n++] = (struct known){.id = id};
-    return err;
-}
-
-static int see_known(void *ctx, const struct snapshot_process *is)
-{
-    struct gathered *g = ctx;
-    struct known *known = bsearch(&(struct known){.id = is->id}, g->known, g->n, sizeof *g->known, compare_known);
-
-    if (known) {
-        known->is = *is;
-        known->found = true;
-    }
-    return 0;
-}
-
-/* One that stands there several times is found once. */
-static void drop_twins(struct gathered *g)
-{
-    size_t n = 0;
-
-    qsort(g->known, g->n, sizeof *g->known, compare_known);
-    for (size_t i = 0; i < g->n; i++)
-        if (!n || g->known[n - 1].id != g->known[i].id)
-            g->known[n++] = g->known[i];
-    g->n = n;
-}
-
-static void find_gathered(struct gathered *g, const struct inspected *vm)
-{
-    if (!g->n)
-        return;
-    drop_twins(g);
-    snapshot_processes(vm->snapshot, see_known, g, NULL);
-}
-
-static const struct known *known_of(const struct gathered *g, ev_id id)
-{
-    const struct known *known =
-        g->n ? bsearch(&(struct known){.id = id}, g->known, g->n, sizeof *g->known, compare_known) : NULL;
-
-    return known && known->found ? known : NULL;
-}
-
-/* "": not known. */
-static void owner_text(const struct inspected *vm, const struct gathered *g, ev_id id, char out[NAME_BYTES])
-{
-    const struct known *known = known_of(g, id);
-    struct wire_name name;
-    char buf[NAME_BYTES];
-
-    out[0] = '\0';
-    if (known && snapshot_owner(vm->snapshot, &known->is, &name))
-        snprintf(out, NAME_BYTES, "%s", names_text(vm->names, vm->pid, &name, buf, sizeof buf));
-}
-
 /* ---- ports */
 
 struct ports {
     struct snapshot_port *all;
     size_t n, room;
-    struct gathered owners;
+    struct ps_known owners;
 };
 
 static int take_port(void *ctx, const struct snapshot_port *port)
@@ -154,7 +71,7 @@ static int take_port(void *ctx, const struct snapshot_port *port)
     if (err)
         return err;
     ports->all[ports->n++] = *port;
-    return gather(&ports->owners, port->owner);
+    return ps_known_add(&ports->owners, port->owner);
 }
 
 static uint64_t waiting_bytes(const struct snapshot_port *port)
@@ -188,7 +105,7 @@ static void print_port(const struct inspected *vm, const struct ports *ports, co
 
     snprintf(id, sizeof id, "#Port<0.%llu>", (unsigned long long)ev_id_rest(port->id));
     snapshot_port_name(vm->snapshot, port, name, sizeof name);
-    owner_text(vm, &ports->owners, port->owner, owner);
+    ps_known_name(vm, &ports->owners, port->owner, owner);
     sink_row(sink, &table,
              (struct sink_value[]){SINK_S(id), sink_text(name), sink_text(snapshot_pid_text(port->owner, pid)),
                                    sink_text(owner), SINK_S(state), SINK_N(waiting_bytes(port)),
@@ -202,7 +119,7 @@ int ps_ports_print(const struct inspected *vm, struct sink *sink)
     int err = snapshot_ports(vm->snapshot, take_port, &ports, &count);
 
     if (!err) {
-        find_gathered(&ports.owners, vm);
+        ps_known_find(&ports.owners, vm);
         if (ports.n)
             qsort(ports.all, ports.n, sizeof *ports.all, compare_ports);
         for (size_t i = 0; i < ports.n; i++)
@@ -210,7 +127,7 @@ int ps_ports_print(const struct inspected *vm, struct sink *sink)
         sink_lost(sink, count.unclear, "ports whose memory makes no sense");
     }
     free(ports.all);
-    free(ports.owners.known);
+    ps_known_end(&ports.owners);
     return err;
 }
 
@@ -224,7 +141,7 @@ const char *ps_ports_missing(const struct otp_vm *vm)
 struct schedulers {
     struct snapshot_scheduler *all;
     size_t n, room;
-    struct gathered running;
+    struct ps_known running;
 };
 
 static int take_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
@@ -235,7 +152,7 @@ static int take_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
     if (err)
         return err;
     s->all[s->n++] = *scheduler;
-    return gather(&s->running, scheduler->running);
+    return ps_known_add(&s->running, scheduler->running);
 }
 
 static void print_scheduler(const struct inspected *vm, const struct schedulers *s, const struct snapshot_scheduler *is,
@@ -248,12 +165,12 @@ static void print_scheduler(const struct inspected *vm, const struct schedulers 
     static const struct sink_table table = {"scheduler", NULL, columns, 6};
     static const char *const types[] = {
         [SNAPSHOT_NORMAL] = "normal", [SNAPSHOT_DIRTY_CPU] = "dirty CPU", [SNAPSHOT_DIRTY_IO] = "dirty I/O"};
-    const struct known *known = known_of(&s->running, is->running);
+    const struct snapshot_process *known = ps_known_process(&s->running, is->running);
     char name[32], pid[SNAPSHOT_PID_BYTES], owner[NAME_BYTES], at[NAME_BYTES] = "";
 
     snprintf(name, sizeof name, "%s %u", types[is->type], is->number);
-    owner_text(vm, &s->running, is->running, owner);
-    if (known && !snapshot_place(vm->snapshot, &known->is, at, sizeof at))
+    ps_known_name(vm, &s->running, is->running, owner);
+    if (known && !snapshot_place(vm->snapshot, known, at, sizeof at))
         at[0] = '\0';
     sink_row(sink, &table,
              (struct sink_value[]){SINK_S(name), SINK_N(is->queued), SINK_N(is->reductions),
@@ -273,13 +190,13 @@ int ps_schedulers_print(const struct inspected *vm, struct sink *sink)
     int err = snapshot_schedulers(vm->snapshot, take_scheduler, &s);
 
     if (!err) {
-        find_gathered(&s.running, vm);
+        ps_known_find(&s.running, vm);
         if (s.n)
             qsort(s.all, s.n, sizeof *s.all, compare_schedulers);
         for (size_t i = 0; i < s.n; i++)
             print_scheduler(vm, &s, &s.all[i], sink);
     }
     free(s.all);
-    free(s.running.known);
+    ps_known_end(&s.running);
     return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of erlsnoop ps: the processes that matter most, and all of one. */
+/* The table of erlsnoop ps of the processes that matter most. */
 #ifndef TOOLS_PS_PROCESSES_H
 #define TOOLS_PS_PROCESSES_H
 
@@ -7,8 +7,9 @@
 #include "sink/sink.h"
 
 /* What the first rows have most of, in this order as PS_SORTS_TEXT names them. */
-#define PS_SORTS_TEXT "mailbox|memory|binaries|reductions"
-enum ps_sort { PS_MAILBOX, PS_MEMORY, PS_BINARIES, PS_REDUCTIONS };
+#define PS_SORTS_TEXT "mailbox|memory|binaries|reductions|cpu|age"
+/* PS_CPU: reductions since the look before; PS_AGE: who was born first, first. */
+enum ps_sort { PS_MAILBOX, PS_MEMORY, PS_BINARIES, PS_REDUCTIONS, PS_CPU, PS_AGE };
 
 struct ps_processes;
 
@@ -23,11 +24,5 @@ void ps_processes_print(const struct ps_processes *processes, const struct inspe
 
 /* How many are in that state now. */
 uint64_t ps_processes_count(const struct ps_processes *processes, enum snapshot_status status);
-
-/*
- * All of one, by its pid (<0.93.0>, or 0.93.0) or its registered name. Fails: -ENOENT: there is none; as
- * snapshot_processes; -ENOMEM. No message.
- */
-int ps_process_print(const struct inspected *vm, const char *which, struct sink *sink);
 
 #endif

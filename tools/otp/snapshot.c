@@ -486,6 +486,17 @@ int snapshot_process_limit(struct snapshot *s, uint64_t *limit)
     return 0;
 }
 
+/* Source: erts_ptab_new_element of OTP; process_set_next_place of an erlvm. */
+bool snapshot_birth(const struct snapshot *s, ev_id id, uint64_t limit, uint64_t *order)
+{
+    if (s->ours) {
+        *order = ev_id_serial(id) * limit + ev_id_number(id);
+        return true;
+    }
+    *order = (uint64_t)ev_id_serial(id) << (s->layout->packing.number_bits & 31) | ev_id_number(id);
+    return *order < limit;
+}
+
 int snapshot_atoms(struct snapshot *s, uint64_t *count, uint64_t *limit)
 {
     uint32_t n, most;
@@ -508,8 +519,7 @@ ev_id snapshot_pid(const struct snapshot *s, uint64_t term)
                    : id_of_stock(s->layout, term);
 }
 
-/* Whether it still is who it was when it was told. */
-static bool lives(const struct snapshot *s, const struct snapshot_process *p)
+bool snapshot_lives(const struct snapshot *s, const struct snapshot_process *p)
 {
     uint64_t id;
 
@@ -521,7 +531,7 @@ const struct wire_name *snapshot_names(struct snapshot *s, const struct snapshot
 {
     const struct wire_name *called = otp_owner_read(&s->owner, p->address, out);
 
-    return called && lives(s, p) ? called : NULL;
+    return called && snapshot_lives(s, p) ? called : NULL;
 }
 
 bool snapshot_owner(struct snapshot *s, const struct snapshot_process *p, struct wire_name *out)
@@ -538,7 +548,7 @@ bool snapshot_registered(struct snapshot *s, const struct snapshot_process *p, u
 {
     uint64_t name;
 
-    if (!otp_registered_name(s->memory, s->layout, p->address, &name) || !lives(s, p))
+    if (!otp_registered_name(s->memory, s->layout, p->address, &name) || !snapshot_lives(s, p))
         return false;
     *atom = name >> ATOM_SHIFT;
     return true;
@@ -611,7 +621,7 @@ bool snapshot_place(struct snapshot *s, const struct snapshot_process *p, char *
     if (memory_read(s->memory, p->address + s->layout->off[OTP_PROC_I], &resume, sizeof resume))
         return false;
     name_place(s, p->address, resume, &place, buf, size);
-    return lives(s, p);
+    return snapshot_lives(s, p);
 }
 
 /* The words of its stack from the top on, MAX_STACK at most. False: they cannot be read. */
@@ -653,7 +663,7 @@ int snapshot_stack(struct snapshot *s, const struct snapshot_process *p,
     int err = -ESRCH;
 
     if (words && read_at(s, p->address + s->layout->off[OTP_PROC_I], &resume, sizeof resume) &&
-        read_stack(s, p, words, &n) && lives(s, p)) {
+        read_stack(s, p, words, &n) && snapshot_lives(s, p)) {
         name_place(s, p->address, resume, &place, function, sizeof function);
         err = take(ctx, &(struct snapshot_frame){function, place.file, place.line});
         err = err ? err : take_callers(s, words, n, take, ctx);

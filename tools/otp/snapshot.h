@@ -157,6 +157,12 @@ int snapshot_schedulers(struct snapshot *snapshot,
 
 /* How many processes there may be. Fails: -ESRCH. */
 int snapshot_process_limit(struct snapshot *snapshot, uint64_t *limit);
+/*
+ * A number that is higher the later a process was born, by its pid; no VM keeps when that was. limit: how many there
+ * may be. False: not known: a stock emulator that has given each of its numbers once gives them anew in the order in
+ * which they come back.
+ */
+bool snapshot_birth(const struct snapshot *snapshot, ev_id id, uint64_t limit, uint64_t *order);
 /* How many atoms there are, and may be. Fails: -ESRCH. */
 int snapshot_atoms(struct snapshot *snapshot, uint64_t *count, uint64_t *limit);
 

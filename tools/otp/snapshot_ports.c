@@ -296,7 +296,7 @@ static bool fill_scheduler(const struct snapshot *s, uint64_t data, struct snaps
     return true;
 }
 
-static int find_schedulers(struct snapshot *s)
+int snapshot_find_schedulers(struct snapshot *s)
 {
     if (s->schedulers)
         return 0;
@@ -307,7 +307,7 @@ static int find_schedulers(struct snapshot *s)
 static int take_stock(struct snapshot *s, int (*take)(void *, const struct snapshot_scheduler *), void *ctx)
 {
     const uint16_t *off = s->layout->off;
-    int err = find_schedulers(s);
+    int err = snapshot_find_schedulers(s);
 
     for (size_t i = 0; !err && i < s->nschedulers; i++) {
         uint64_t data = s->schedulers[i].data, number = 0;

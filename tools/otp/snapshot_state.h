@@ -89,6 +89,12 @@ void snapshot_read_batch(struct snapshot_walk *w, unsigned char (*to)[SNAPSHOT_M
 /* A pid, as it stands in the VM; 0: it is none of this node. */
 ev_id snapshot_pid(const struct snapshot *s, uint64_t term);
 
+/* Whether it still is who it was when it was told. */
+bool snapshot_lives(const struct snapshot *s, const struct snapshot_process *process);
+
+/* Fills s->schedulers, of a stock emulator. Fails: as otp_schedulers_find. */
+int snapshot_find_schedulers(struct snapshot *s);
+
 /* What the term of a pid or port says: struct otp_packing. */
 static inline uint64_t snapshot_unpack(const struct otp_packing *p, uint64_t term)
 {

@@ -33,7 +33,7 @@ struct sink_column {
     int width; /* at least; 0: by type, and for SINK_TEXT what stands in it; -1: never cut (last column only) */
 };
 
-enum { SINK_MAX_COLUMNS = 16, SINK_PAGE_BYTES = 1 << 17 };
+enum { SINK_MAX_COLUMNS = 17, SINK_PAGE_BYTES = 1 << 17 };
 
 /* Widths, with a space between, add up to 80 at most; what is wider makes its column wider. */
 struct sink_table {

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: what cannot be had is absent, and one line says why; it is never told as 0. */
+#include "ps_tables.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/array.h"
+#include "common/term_text.h"
+#include "otp/names.h"
+#include "otp/snapshot_memory.h"
+#include "otp/snapshot_tables.h"
+#include "otp/snapshot_terms.h"
+
+enum { ATOM_BYTES = 2200 };
+
+static const char *atom_text(const struct inspected *vm, uint64_t atom, char buf[ATOM_BYTES])
+{
+    struct term_text text = {buf, ATOM_BYTES, 0};
+
+    buf[0] = '\0';
+    term_text_atom(&text, names_atom(vm->names, vm->pid, atom), atom);
+    return buf;
+}
+
+/* ---- ETS */
+
+struct tables {
+    struct snapshot_table_info *all;
+    size_t n, room;
+    struct ps_known owners;
+};
+
+static int take_table(void *ctx, const struct snapshot_table_info *table)
+{
+    struct tables *t = ctx;
+    int err = array_room((void **)&t->all, t->n, &t->room, sizeof *t->all);
+
+    if (err)
+        return err;
+    t->all[t->n++] = *table;
+    return 0;
+}
+
+/* The largest first, then by name; those whose size is not known, last. */
+static int compare_tables(const void *a, const void *b)
+{
+    const struct snapshot_table_info *x = a, *y = b;
+    uint64_t keys[][2] = {{y->words, x->words}, {x->name, y->name}, {x->address, y->address}};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i][0] != keys[i][1])
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+    return 0;
+}
+
+static const char *const type_texts[] = {[SNAPSHOT_SET] = "set",
+                                         [SNAPSHOT_ORDERED_SET] = "ordered_set",
+                                         [SNAPSHOT_BAG] = "bag",
+                                         [SNAPSHOT_DUPLICATE_BAG] = "duplicate_bag"};
+static const char *const protection_texts[] = {
+    [SNAPSHOT_PUBLIC] = "public", [SNAPSHOT_PROTECTED] = "protected", [SNAPSHOT_PRIVATE] = "private"};
+
+/* What is not as ets:new/2 makes it when nothing else is asked for; and who holds it fixed. */
+static void options_text(const struct snapshot_table_info *table, char *buf, size_t size)
+{
+    struct term_text text = {buf, size, 0};
+    char pid[SNAPSHOT_PID_BYTES];
+    const struct {
+        bool is;
+        const char *what;
+    } rows[] = {
+        {table->read_concurrency, "read_concurrency"},
+        {table->write_concurrency && !table->auto_concurrency, "write_concurrency"},
+        {table->auto_concurrency, "write_concurrency auto"},
+        {table->compressed, "compressed"},
+    };
+
+    buf[0] = '\0';
+    if (table->key != 1)
+        term_text_add(&text, "keypos %u", table->key);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].is)
+            term_text_add(&text, "%s%s", *buf ? ", " : "", rows[i].what);
+    if (table->heir)
+        term_text_add(&text, "%sheir %s", *buf ? ", " : "", snapshot_pid_text(table->heir, pid));
+    if (table->fixed)
+        term_text_add(&text, "%sfixed %" PRIu64 " times%s%s", *buf ? ", " : "", table->fixed,
+                      table->fixer ? " by " : "", snapshot_pid_text(table->fixer, pid));
+}
+
+static void print_table(const struct inspected *vm, const struct tables *t, const struct snapshot_table_info *table,
+                        struct sink *sink)
+{
+    static const struct sink_column columns[] = {
+        {"name", "NAME", SINK_TEXT, 14},  {"owner", "OWNER", SINK_TEXT, 12}, {"type", "TYPE", SINK_TEXT, 11},
+        {"rows", "ROWS", SINK_COUNT, 8},  {"words", "MEMORY", SINK_SIZE, 7}, {"protection", "ACCESS", SINK_TEXT, 9},
+        {"options", "OPTIONS", SINK_TEXT, -1}};
+    static const struct sink_column whole_columns[] = {
+        {"vm", NULL, SINK_COUNT, 0},        {"name", NULL, SINK_TEXT, 0},      {"reference", NULL, SINK_TEXT, 0},
+        {"named", NULL, SINK_TEXT, 0},      {"process", NULL, SINK_TEXT, 0},   {"owner", NULL, SINK_TEXT, 0},
+        {"type", NULL, SINK_TEXT, 0},       {"rows", NULL, SINK_COUNT, 0},     {"memory", NULL, SINK_WORDS, 0},
+        {"protection", NULL, SINK_TEXT, 0}, {"keypos", NULL, SINK_COUNT, 0},   {"options", NULL, SINK_TEXT, 0},
+        {"fixed", NULL, SINK_COUNT, 0},     {"fixed_by", NULL, SINK_TEXT, 0}};
+    static const struct sink_table people = {"ets_table", NULL, columns, 7},
+                                   programs = {"ets_table", NULL, whole_columns, 14};
+    char name[ATOM_BYTES], reference[64], owner[PS_NAME_BYTES], pid[SNAPSHOT_PID_BYTES], options[256];
+    char fixer[SNAPSHOT_PID_BYTES], shown[ATOM_BYTES + 80];
+
+    atom_text(vm, table->name, name);
+    snapshot_reference_text(table->numbers, reference, sizeof reference);
+    ps_known_name(vm, &t->owners, table->owner, owner);
+    snapshot_pid_text(table->owner, pid);
+    options_text(table, options, sizeof options);
+    if (sink->ops->for_programs) {
+        sink_row(sink, &programs,
+                 (struct sink_value[]){SINK_N(vm->pid), SINK_S(name), SINK_S(reference),
+                                       SINK_S(table->named ? "true" : "false"), sink_text(pid), sink_text(owner),
+                                       SINK_S(type_texts[table->type]),
+                                       table->counted ? SINK_N(table->rows) : SINK_NONE,
+                                       table->counted ? SINK_N(table->words) : SINK_NONE,
+                                       SINK_S(protection_texts[table->protection]), SINK_N(table->key),
+                                       sink_text(options), SINK_N(table->fixed),
+                                       sink_text(snapshot_pid_text(table->fixer, fixer))});
+        return;
+    }
+    snprintf(shown, sizeof shown, table->named ? "%s" : "%s %s", name, reference);
+    sink_row(sink, &people,
+             (struct sink_value[]){SINK_S(shown), owner[0] ? SINK_S(owner) : sink_text(pid),
+                                   SINK_S(type_texts[table->type]), table->counted ? SINK_N(table->rows) : SINK_NONE,
+                                   table->counted ? SINK_N(table->words * SNAPSHOT_WORD) : SINK_NONE,
+                                   SINK_S(protection_texts[table->protection]), SINK_S(options)});
+}
+
+static void print_tables(const struct inspected *vm, struct tables *t, size_t top, struct sink *sink)
+{
+    size_t n = top && top < t->n ? top : t->n;
+    uint64_t uncounted = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        print_table(vm, t, &t->all[i], sink);
+        uncounted += !t->all[i].counted;
+    }
+    sink_lost(sink, t->n - n, "smaller tables");
+    sink_lost(sink, uncounted, "of these count rows and words for each scheduler in a way that is not known");
+}
+
+int ps_ets_print(const struct inspected *vm, size_t top, struct sink *sink)
+{
+    struct tables t = {0};
+    struct snapshot_count count;
+    int err = snapshot_tables(vm->snapshot, take_table, &t, &count);
+
+    if (!err && t.n) {
+        qsort(t.all, t.n, sizeof *t.all, compare_tables);
+        for (size_t i = 0; !err && i < t.n && (!top || i < top); i++)
+            err = ps_known_add(&t.owners, t.all[i].owner);
+    }
+    if (!err) {
+        ps_known_find(&t.owners, vm);
+        print_tables(vm, &t, top, sink);
+        sink_lost(sink, count.unclear, "tables whose memory makes no sense");
+    }
+    free(t.all);
+    ps_known_end(&t.owners);
+    return err;
+}
+
+/* ---- memory */
+
+/* Rows that are told of memory beside what erlang:memory/0 says. */
+struct held {
+    uint64_t heaps, binaries;
+};
+
+static int add_held(void *ctx, const struct snapshot_process *is)
+{
+    struct held *held = ctx;
+
+    held->heaps += snapshot_memory_bytes(is);
+    held->binaries += snapshot_binary_bytes(is);
+    return 0;
+}
+
+static int add_words(void *ctx, const struct snapshot_table_info *table)
+{
+    *(uint64_t *)ctx += table->words * SNAPSHOT_WORD;
+    return 0;
+}
+
+static void print_memory(const struct inspected *vm, const char *kind, bool has, uint64_t bytes, const char *note,
+                         struct sink *sink)
+{
+    static const struct sink_column columns[] = {
+        {"kind", "MEMORY", SINK_TEXT, 14}, {"bytes", "BYTES", SINK_SIZE, 8}, {"note", "WHAT IT IS", SINK_TEXT, -1}};
+    static const struct sink_column whole_columns[] = {{"vm", NULL, SINK_COUNT, 0},
+                                                       {"kind", NULL, SINK_TEXT, 0},
+                                                       {"size", NULL, SINK_BYTES, 0},
+                                                       {"note", NULL, SINK_TEXT, 0}};
+    static const struct sink_table people = {"vm_memory", NULL, columns, 3},
+                                   programs = {"vm_memory", NULL, whole_columns, 4};
+    struct sink_value values[] = {SINK_N(vm->pid), SINK_S(kind), has ? SINK_N(bytes) : SINK_NONE, sink_text(note)};
+    bool whole = sink->ops->for_programs;
+
+    sink_row(sink, whole ? &programs : &people, whole ? values : values + 1);
+}
+
+/* Why one is missing stands beside the first that is. */
+static void print_counted(const struct inspected *vm, const struct snapshot_memory *memory, struct sink *sink)
+{
+    const char *why = memory->why ? memory->why : "it cannot be read";
+
+    for (int kind = 0; kind < SNAPSHOT_MEMORY_KINDS; kind++) {
+        const char *note = memory->has[kind] ? "as erlang:memory/0 has it" : why;
+
+        print_memory(vm, snapshot_memory_text((enum snapshot_memory_kind)kind), memory->has[kind], memory->bytes[kind],
+                     note, sink);
+        if (!memory->has[kind])
+            why = "";
+    }
+}
+
+/* What the kernel says that the process has in memory; 0: it says nothing. */
+static uint64_t read_resident(uint32_t pid)
+{
+    char path[64];
+    unsigned long long size, resident = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%u/statm", pid);
+    file = fopen(path, "re");
+    if (file && fscanf(file, "%llu %llu", &size, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+int ps_memory_print(const struct inspected *vm, struct sink *sink)
+{
+    struct snapshot_memory memory;
+    struct held held = {0};
+    uint64_t tables = 0, resident = vm->core ? 0 : read_resident(vm->pid);
+    int err = snapshot_processes(vm->snapshot, add_held, &held, NULL), tables_err;
+
+    if (err)
+        return err;
+    tables_err = snapshot_tables(vm->snapshot, add_words, &tables, NULL);
+    snapshot_memory(vm->snapshot, &memory);
+    print_counted(vm, &memory, sink);
+    print_memory(vm, "heaps", true, held.heaps, "of all processes, stacks too, as ps has them", sink);
+    print_memory(vm, "held binaries", true, held.binaries, "held by processes, each as often as it is held", sink);
+    print_memory(vm, "ETS tables", !tables_err, tables,
+                 tables_err ? "they cannot be read" : "all of them, as ps --ets has them", sink);
+    print_memory(vm, "resident", resident != 0, resident,
+                 resident   ? "in memory, as the kernel has it"
+                 : vm->core ? "a core file does not say"
+                            : "the kernel does not say",
+                 sink);
+    return 0;
+}
+
+/* ---- atoms */
+
+int ps_atoms_print(const struct inspected *vm, size_t top, struct sink *sink)
+{
+    static const struct sink_column sum_columns[] = {
+        {"vm", "VM", SINK_COUNT, 7}, {"atoms", "ATOMS", SINK_COUNT, 8}, {"atom_limit", "LIMIT", SINK_COUNT, 8}};
+    static const struct sink_column columns[] = {{"number", "NUMBER", SINK_COUNT, 8}, {"atom", "ATOM", SINK_TEXT, -1}};
+    static const struct sink_table sum = {"vm_atoms", NULL, sum_columns, 3}, table = {"atom", NULL, columns, 2};
+    uint64_t count, limit, known, first;
+    int err = snapshot_atoms(vm->snapshot, &count, &limit);
+    char text[ATOM_BYTES];
+
+    if (err)
+        return err;
+    sink_row(sink, &sum, (struct sink_value[]){SINK_N(vm->pid), SINK_N(count), SINK_N(limit)});
+    known = names_atom(vm->names, vm->pid, count ? count - 1 : 0) ? count : names_atoms(vm->names, vm->pid);
+    first = top && top < known ? known - top : 0;
+    for (uint64_t i = known; i-- > first;)
+        sink_row(sink, &table, (struct sink_value[]){SINK_N(i), SINK_S(atom_text(vm, i, text))});
+    return 0;
+}
