@@ -163,6 +163,7 @@ int ps_ets_print(const struct inspected *vm, size_t top, struct sink *sink)
     if (!err) {
         ps_known_find(&t.owners, vm);
         print_tables(vm, &t, top, sink);
+        sink_lost(sink, count.gone, "tables came or went while they were read");
         sink_lost(sink, count.unclear, "tables whose memory makes no sense");
     }
     free(t.all);

@@ -357,5 +357,7 @@ int snapshot_tables(struct snapshot *s, int (*take)(void *ctx, const struct snap
 
     if (count)
         *count = w.count;
+    if (!err && w.count.gone + w.count.unclear > w.count.told)
+        return -EBADMSG;
     return err;
 }

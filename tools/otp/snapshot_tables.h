@@ -27,7 +27,8 @@ struct snapshot_table_info {
 
 /*
  * Tells `take` each, until it answers nonzero, which is returned. *count, which may be NULL, is filled in any case.
- * Fails: -ESRCH: they cannot be read; -ENOTSUP: an erlvm that is older than this; -ENOMEM. No message.
+ * Fails: -ESRCH: they cannot be read; -EBADMSG: most of them are no tables; -ENOTSUP: an erlvm that is older than this;
+ * -ENOMEM. No message.
  */
 int snapshot_tables(struct snapshot *snapshot, int (*take)(void *ctx, const struct snapshot_table_info *table),
                     void *ctx, struct snapshot_count *count);

@@ -294,7 +294,8 @@ static void put_map(struct reader *r, uint64_t at, const uint64_t words[WORDS], 
 
     if (!flat) {
         term_text_add(r->out, "#{...}");
-        put_size(r, "", words[1] < MOST_SIZE ? words[1] : 0, "");
+        if (words[1] < MOST_SIZE)
+            put_size(r, "", words[1], "");
     } else if (r->s->ours) {
         put_pairs(r, words[1], at + 2 * sizeof *words, words[0] >> (HEADER_SHIFT + 2), depth);
     } else {
@@ -425,8 +426,13 @@ static void put_boxed(struct reader *r, uint64_t term, unsigned depth)
     uint64_t words[WORDS] = {0}, at = term & ~7ull;
 
     /* Nothing says that so many words are there: at the end of a page fewer may be. */
-    for (size_t n = WORDS; n && !read_words(r, term, words, n); n--)
+    for (size_t n = WORDS; !read_words(r, term, words, n); n--) {
         words[n - 1] = 0;
+        if (n == 1) {
+            term_text_add(r->out, "?");
+            return;
+        }
+    }
     switch (kind_of(r->s, words[0])) {
     case TUPLE: put_tuple(r, at, words[0] >> HEADER_SHIFT, depth); return;
     case MAP: put_map(r, at, words, depth); return;
