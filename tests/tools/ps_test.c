@@ -197,7 +197,7 @@ START_TEST(test_ps_tells_ets_tables)
         "e -p $p --ets --json > j; grep -c ets_table j; sed -n 's/^said tables //p' said\n"
         "grep '\"name\":\"own_' j | sed 's/.*\"name\":\"\\([^\"]*\\)\",\"reference\":\"\\([^\"]*\\)\",\"named\":\"\\([^\"]*\\)\",\"process\":\"\\([^\"]*\\)\".*\"type\":\"\\([^\"]*\\)\",\"rows\":\\([0-9]*\\),\"memory_words\":\\([0-9]*\\),\"protection\":\"\\([a-z]*\\)\",\"keypos\":\\([0-9]*\\).*/table \\1 \\3 \\2 \\5 \\6 \\7 \\8 \\9 \\4/' |\n"
         "  sed 's/ true #Ref<[0-9.]*>/ true/' | sort > told; grep '^table' said | sort | diff told - && echo same\n"
-        "e -p $p --ets > t; grep own_ t; grep -c . t; e -p $p --ets --top 1 | grep -c own_set; kill -9 $p", erls[_i]);
+        "e -p $p --ets --top 100 > t; grep own_ t; grep -c . t; e -p $p --ets --top 1 | grep -c own_set; kill -9 $p", erls[_i]);
     unsigned told = 0, said = 1;
 
     ck_assert_int_eq(sscanf(r->out, "%u %u", &told, &said), 2);
@@ -232,20 +232,22 @@ START_TEST(test_ps_tells_memory_and_atoms)
     const struct support_run *r = support_run(
         NODE_OF("ps_target")
         "e -p $p --memory --json; e -p $p --memory; grep '^said memory' said; sed -n 's/^said/node/p' said | grep atoms\n"
-        "e -p $p --atoms --top 2 --json; e -p $p --atoms --top 2; e -p $p --atoms --json | grep -c '\"type\":\"atom\"'; kill -9 $p",
+        "e -p $p --atoms --top 200 --json; e -p $p --atoms --top 200; e -p $p --atoms --json | grep -c '\"type\":\"atom\"'; kill -9 $p",
         erls[_i]);
     static const struct {
         const char *kind, *said;
         int percent;
     } near[] = {{"total", "total", 10}, {"processes", "processes", 15}, {"system", "system", 10}, {"binary", "binary", 30},
-                {"ets", "ets", 10},     {"atom_used", "atom_used", 2},  {"code", "code", 25}};
+                {"ets", "ets", 40} /* of a stock one without its list of tables */,     {"atom_used", "atom_used", 2},  {"code", "code", 25}};
     long said = -1;
 
     for (size_t i = 0; i < sizeof near / sizeof *near; i++)
         assert_near(r, near[i].kind, near[i].said, near[i].percent);
     ck_assert_int_gt(support_number(r->out, "\"kind\":\"resident\"", "size_bytes"), 10 << 20);
     ck_assert_int_eq(sscanf(strstr(r->out, "node atoms "), "node atoms %ld", &said), 1);
-    ck_assert_int_eq(support_number(r->out, "\"type\":\"vm_atoms\"", "atoms"), said);
+    /* waiting for a line may load a module, with its atoms */
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"vm_atoms\"", "atoms"), said);
+    ck_assert_int_le(support_number(r->out, "\"type\":\"vm_atoms\"", "atoms"), said + 200);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"vm_atoms\"", "atom_limit"), 1048576);
     ck_assert_msg(strstr(r->out, "\"atom\":\"the_newest\"") && strstr(r->out, " the_newest"), "%s", r->out);
     ck_assert_msg(strstr(r->out, "evil") && !strchr(r->out, '\033'), "%s", r->out);
