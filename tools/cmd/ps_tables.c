@@ -216,8 +216,13 @@ static void print_counted(const struct inspected *vm, const struct snapshot_memo
     const char *why = memory->why ? memory->why : "it cannot be read";
 
     for (int kind = 0; kind < SNAPSHOT_MEMORY_KINDS; kind++) {
-        const char *note = memory->has[kind] ? "as erlang:memory/0 has it" : why;
+        const char *lacks = memory->lacks[kind];
+        char note[96];
 
+        if (memory->has[kind])
+            snprintf(note, sizeof note, "as erlang:memory/0 has it%s%s", lacks ? ", " : "", lacks ? lacks : "");
+        else
+            snprintf(note, sizeof note, "%s", why);
         print_memory(vm, snapshot_memory_text((enum snapshot_memory_kind)kind), memory->has[kind], memory->bytes[kind],
                      note, sink);
         if (!memory->has[kind])

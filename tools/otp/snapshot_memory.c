@@ -214,6 +214,7 @@ static void fill_stock(struct snapshot *s, struct snapshot_memory *out)
 
     if (code_at && read64(s, code_at, &code))
         put(out, SNAPSHOT_MEMORY_CODE, code);
+    out->lacks[SNAPSHOT_MEMORY_CODE] = "but the tables of modules and functions";
     if (measure_atoms(s, &atoms))
         put(out, SNAPSHOT_MEMORY_ATOM, atoms);
     out->why = add_allocators(&sums);
@@ -221,6 +222,7 @@ static void fill_stock(struct snapshot *s, struct snapshot_memory *out)
         return;
     put(out, SNAPSHOT_MEMORY_BINARY, sums.of[off[OTP_ALLOCATOR_BINARIES]]);
     put(out, SNAPSHOT_MEMORY_ETS, sums.of[off[OTP_ALLOCATOR_ETS]]);
+    out->lacks[SNAPSHOT_MEMORY_ETS] = "but the list of tables";
     if (!measure_process_table(s, &table)) {
         out->why = "its table of processes cannot be read";
         return;

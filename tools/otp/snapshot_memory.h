@@ -22,6 +22,7 @@ const char *snapshot_memory_text(enum snapshot_memory_kind kind);
 struct snapshot_memory {
     uint64_t bytes[SNAPSHOT_MEMORY_KINDS];
     bool has[SNAPSHOT_MEMORY_KINDS];
+    const char *lacks[SNAPSHOT_MEMORY_KINDS]; /* what erlang:memory/0 has in it besides; NULL: nothing */
     const char *why; /* why one is missing; NULL: none is */
 };
 
