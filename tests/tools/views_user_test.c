@@ -553,7 +553,7 @@ START_TEST(test_views_user_readers_read_at_their_own_pace)
 {
     static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_efile] = true};
     const struct view_table *totals = view_table(VIEW_TABLE_spawns_totals);
-    struct result_reader slow = {RESULT_ROWS, NULL}, sums = {RESULT_SUMS, NULL};
+    struct result_reader slow = {.wants = RESULT_ROWS}, sums = {.wants = RESULT_SUMS};
     struct result_reader *const readers[] = {&slow, &reader, &sums};
     uint64_t births[2] = {0};
 

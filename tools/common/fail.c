@@ -72,19 +72,33 @@ static void print_line(const char *format, va_list args)
 }
 
 static bool said;
+static char *kept; /* where a message goes in place of standard error; NULL: nowhere */
+static size_t kept_size;
 
 bool fail_said(void)
 {
     return said;
 }
 
+void fail_keep(char *text, size_t size)
+{
+    kept = text;
+    kept_size = size;
+    if (text)
+        text[0] = '\0';
+}
+
 int fail(int status, const char *format, ...)
 {
     va_list args;
 
-    said = true;
     va_start(args, format);
-    print_line(format, args);
+    if (kept) {
+        vsnprintf(kept, kept_size, format, args);
+    } else {
+        said = true;
+        print_line(format, args);
+    }
     va_end(args);
     return status;
 }
@@ -93,6 +107,8 @@ void note(const char *format, ...)
 {
     va_list args;
 
+    if (kept)
+        return;
     va_start(args, format);
     print_line(format, args);
     va_end(args);

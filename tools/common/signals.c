@@ -45,6 +45,8 @@ int signals_open(void)
 {
     struct sigaction catch = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
 
+    if (told >= 0)
+        return told;
     told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (told < 0)
         return -errno;

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * From here on they are caught. Returns a descriptor that can be read once one came, and is not the caller's to close;
- * or -errno.
+ * From here on they are caught. Returns a descriptor that can be read once one came, each time the same, and not the
+ * caller's to close; or -errno.
  */
 int signals_open(void);
 /* on: nothing is watched yet, so the first ends the process as it ends one that does not catch it. */

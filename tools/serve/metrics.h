@@ -5,7 +5,7 @@
  *
  *   metrics_new(&settings, &m);
  *   at each result:  metrics_begin(m, now_ns);  metrics_see(m, &vm) for each VM;
- *                    result_visit(reader, &(struct result_visitor){metrics_row, metrics_open, m});
+ *                    result_visit(reader, &visitor);  of metrics_row, metrics_open and m
  *                    metrics_finish(m, &own);
  *   for a scrape:    metrics_print(m, out, prometheus);
  */

@@ -120,7 +120,7 @@ static int take_result(void *ctx, struct session *s, const struct result_source 
     http_hold(serve->http);
     metrics_begin(serve->metrics, clock_ns(CLOCK_MONOTONIC));
     session_each_vm(s, see_vm, &(struct looker){serve->metrics, source});
-    result_visit(gathered, &(struct result_visitor){metrics_row, metrics_open, serve->metrics});
+    result_visit(gathered, &(struct result_visitor){.row = metrics_row, .open = metrics_open, .ctx = serve->metrics});
     metrics_finish(serve->metrics, &serve->own);
     http_refresh(serve->http);
     http_release(serve->http);
@@ -177,7 +177,8 @@ static void name_vm(int pid, char *out, size_t size)
 
 struct engine_reader server_reader(struct server *serve)
 {
-    return (struct engine_reader){take_result, take_record, serve, false, {RESULT_ROWS, NULL}, 0};
+    return (struct engine_reader){
+        .result = take_result, .record = take_record, .ctx = serve, .gathered.wants = RESULT_ROWS};
 }
 
 int server_begin(const struct server_settings *settings, struct server **out)

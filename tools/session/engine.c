@@ -688,6 +688,14 @@ static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
     }
 }
 
+static uint64_t on_beat(void *ctx, struct session *s)
+{
+    struct engine *e = ctx;
+
+    (void)s;
+    return e->question->beat(e->question->beat_ctx);
+}
+
 static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
 {
     struct engine *e = ctx;
@@ -728,7 +736,8 @@ int engine_run(struct engine_question *question, const struct options *options)
     struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked,
                               .found = on_found, .opened = size_states,
                               .ended = on_ended, .cut = on_cut, .missed = on_missed,
-                              .early = question->silent ? NULL : on_early, .pages_only = question->pages_only,
+                              .early = question->silent ? NULL : on_early,
+                              .beat = question->beat ? on_beat : NULL, .pages_only = question->pages_only,
                               .silent = question->silent, .recorder = question->recorder,
                               .notes_only = question->notes_only};
     bool reads = !question->silent || question->nreaders;
@@ -747,6 +756,8 @@ int engine_run(struct engine_question *question, const struct options *options)
         return fail(-ENOMEM, "out of memory");
     ops.feed = e.feed;
     err = session_run(options, e.skeleton ? e.skeleton->skeleton : NULL, &ops, &e);
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        question->on[v] &= e.on[v];
     result_forget(&e.printed);
     for (size_t i = 0; i < question->nreaders; i++)
         result_forget(&question->readers[i].gathered);

@@ -28,7 +28,7 @@ enum { ENGINE_READERS = 2 };
 
 /* What is asked. */
 struct engine_question {
-    bool on[VIEW_COUNT];
+    bool on[VIEW_COUNT];            /* afterwards those that were told: the one VM may not tell all */
     struct view_settings settings;  /* filters, slowest and by_vm; the rest follows from the views and the options */
     struct view_order order;        /* in which results are printed; of none: that of views.def */
     bool notes_only, pages_only;    /* no pages; no VM that hands none over */
@@ -36,6 +36,8 @@ struct engine_question {
     bool silent;                    /* no results are printed: there are readers alone, and what was recorded is told */
     struct engine_reader readers[ENGINE_READERS];
     size_t nreaders;
+    uint64_t (*beat)(void *ctx);    /* as of session_ops; NULL: nobody */
+    void *beat_ctx;
 };
 
 /* Asks until the session ends. Returns 0 or a failure that was said. */

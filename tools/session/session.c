@@ -323,7 +323,8 @@ static void configure(struct session *s)
 
 static int open_sources(struct session *s)
 {
-    static const enum source timers[] = {SOURCE_TICK, SOURCE_SCAN, SOURCE_LOOK, SOURCE_LATE, SOURCE_COST, SOURCE_EARLY};
+    static const enum source timers[] = {SOURCE_TICK, SOURCE_SCAN,  SOURCE_LOOK, SOURCE_LATE,
+                                         SOURCE_COST, SOURCE_EARLY, SOURCE_BEAT};
     int err = 0;
 
     signal(SIGPIPE, SIG_IGN);
@@ -504,7 +505,9 @@ static int start(struct session *s)
         feed_bound(s->ops->feed, s->from_ns, UINT64_MAX);
     announce(s);
     watch_tell_halt(&s->watch);
-    if (s->watch.child.pid)
+    if (s->ops->beat)
+        err = session_set_timer(s, SOURCE_BEAT, 1);
+    if (!err && s->watch.child.pid)
         err = watch_release(&s->watch);
     return err || watch_held_fd(&s->watch) < 0 ? err : session_wait_for(s, SOURCE_HELD, watch_held_fd(&s->watch));
 }
@@ -613,6 +616,14 @@ static int on_early(struct session *s)
     return session_set_timer(s, SOURCE_EARLY, s->early_ns);
 }
 
+static int on_beat(struct session *s)
+{
+    uint64_t pause_ns = s->ops->beat(s->ctx, s);
+
+    s->ending = !pause_ns;
+    return session_set_timer(s, SOURCE_BEAT, pause_ns);
+}
+
 static int on_tick(struct session *s)
 {
     int err = s->cut_ns ? print_cut(s) : 0;
@@ -642,6 +653,7 @@ static int handle(struct session *s, enum source source)
     case SOURCE_SCAN: drain(s->fds[source]); return on_scan(s);
     case SOURCE_COST: drain(s->fds[source]); return on_cost(s);
     case SOURCE_EARLY: drain(s->fds[source]); return on_early(s);
+    case SOURCE_BEAT: drain(s->fds[source]); return on_beat(s);
     case SOURCE_HELD: return on_held(s);
     case SOURCE_RING: return read_ring(s);
     case SOURCE_LOOK: drain(s->fds[source]); return session_read_pages(s);

@@ -51,6 +51,11 @@ struct session_ops {
      * NULL.
      */
     int (*early)(void *ctx, struct session *s);
+    /*
+     * Called once every probe is on, and again as many nanoseconds after it has returned as it returned; 0 ends the
+     * session. May be NULL.
+     */
+    uint64_t (*beat)(void *ctx, struct session *s);
     struct feed *feed; /* the caller's: takes the pages of VMs that hand some over; NULL: programs watch these too */
     /* The caller's: pages go there too, and other VMs' events are made pages; the object is not loaded. NULL: nothing
      * is recorded. */

@@ -15,7 +15,7 @@ struct ring_buffer;
 /*
  * LOOK, PAGES, TRAPS: pages of VMs, or events that become pages, may wait; LATE: all threads have told what belongs to
  * the result that was cut; COST: it is time to look at what watching costs; EARLY: to read what a long result has by
- * now; HELD: a process of the command waits for us.
+ * now; BEAT: for the beat of session_ops; HELD: a process of the command waits for us.
  */
 enum source {
     SOURCE_SIGNAL,
@@ -29,6 +29,7 @@ enum source {
     SOURCE_LATE,
     SOURCE_COST,
     SOURCE_EARLY,
+    SOURCE_BEAT,
     SOURCE_HELD,
     NSOURCES
 };

@@ -119,7 +119,7 @@ static void free_line(struct line *line)
 }
 
 /* Lines of the same VM and text become one. */
-static void merge_lines(struct counted *c)
+static void merge_lines(struct counted *c, size_t most)
 {
     size_t kept = 0;
 
@@ -140,7 +140,7 @@ static void merge_lines(struct counted *c)
     }
     if (kept)
         qsort(c->lines, kept, sizeof *c->lines, compare_weights);
-    while (c->nlines > LINES_MAX)
+    while (c->nlines > most)
         free_line(&c->lines[--c->nlines]);
 }
 
@@ -258,7 +258,7 @@ static struct line copy_line(const struct line *line, size_t row_bytes)
 }
 
 /* The lines become the reader's, or copies of them. */
-static int give_lines(struct counted *to, struct counted *from, bool copies)
+static int give_lines(struct counted *to, struct counted *from, bool copies, size_t most)
 {
     int err = make_room(to, from->nlines);
 
@@ -274,7 +274,7 @@ static int give_lines(struct counted *to, struct counted *from, bool copies)
     }
     if (!copies && !err)
         from->nlines = 0;
-    merge_lines(to);
+    merge_lines(to, most && most < LINES_MAX ? most : LINES_MAX);
     return err;
 }
 
@@ -302,7 +302,7 @@ static int gather_table(const struct result_source *s, const struct view_table *
         result_merge(table, to->all, fresh.all);
         result_merge(table, to->whole, fresh.whole);
         if (readers[i]->wants != RESULT_SUMS)
-            err = give_lines(to, &fresh, readers[i] != last);
+            err = give_lines(to, &fresh, readers[i] != last, readers[i]->most);
     }
     free_counted(&fresh);
     return err;
@@ -741,6 +741,9 @@ void result_visit(struct result_reader *r, const struct result_visitor *v)
     for (size_t i = 0; r->unread && i < VIEW_NTABLES; i++)
         if (r->unread->tables[i].table)
             visit_table(&r->unread->tables[i], v);
+    for (size_t i = 0; r->unread && v->slow && i < VIEW_NSLOWEST; i++)
+        for (size_t k = 0; k < r->unread->slowest[i].nrecords; k++)
+            v->slow(v->ctx, (enum view_slowest_id)i, r->unread->slowest[i].records[k]);
     for (size_t i = 0; r->unread && v->open && i < VIEW_NOPENS; i++)
         for (size_t k = 0; k < r->unread->open[i].nvms; k++)
             v->open(v->ctx, (enum view_open_id)i, &r->unread->open[i].vms[k]);

@@ -86,6 +86,7 @@ uint64_t result_weigh(const struct view_table *table, uint64_t *row);
 struct result_reader {
     enum { RESULT_ALL, RESULT_ROWS, RESULT_SUMS } wants; /* without the slowest; without names: result_sum alone */
     struct result_unread *unread;                        /* NULL: nothing was gathered since it read */
+    size_t most;                                         /* lines of a table that are held, the heaviest; 0: all */
 };
 /*
  * Reads the tables and the slowest of the views that are on, which empties them, and adds them to each reader.
@@ -107,6 +108,8 @@ struct result_visitor {
     /* What is under way in a VM; NULL: nobody wants it. */
     void (*open)(void *ctx, enum view_open_id id, const struct open_vm *vm);
     void *ctx;
+    /* One of the slowest, the slowest first: a struct told_<view>_<event>; NULL: nobody wants them. */
+    void (*slow)(void *ctx, enum view_slowest_id id, const void *record);
 };
 /* Shows all that was gathered to somebody who prints otherwise, and empties the reader. */
 void result_visit(struct result_reader *reader, const struct result_visitor *visitor);
