@@ -20,6 +20,8 @@ static const struct {
     {"selective_receive", "searching_server"}, {"mailbox_ignored", "deaf_server"}, {"mailbox_grows", "slow_server"},
     {"suspended", "frozen_server"},            {"port_busy", "connection"},        {"restart_storm", "storm_sup"},
     {"processes_leak", "zoo:helper/1"},        {"atoms_grow", ""},
+    {"crashes", "zoo:worker/1"},               {"calls_time_out", "late_replier"},
+    {"disk_slow", "journal"},
 };
 
 /* That the machine is busy may be found, too. */
@@ -63,6 +65,36 @@ START_TEST(test_diagnose_finds_nothing_in_one_that_is_well)
 }
 END_TEST
 
+/* Without events it goes by looks, and says once what it does not look for then. */
+START_TEST(test_diagnose_by_looks_alone)
+{
+    const struct support_run *r = support_run(
+        NODE "$ERLSNOOP diagnose -p $p -d 2 --looks; echo status $?\n"
+             "$ERLSNOOP diagnose -p $p -d 2 --looks --json | grep -c '\"why\":\"--looks'; kill -9 $p", erls[_i], "ill",
+        "suspended");
+    const char *unknown = strstr(r->out, "events         --looks: nothing was attached; not looked for: ");
+
+    ck_assert_msg(strstr(r->out, "a process is suspended: frozen_server") && strstr(r->out, "status 3"), "%s%s", r->out, r->err);
+    ck_assert_msg(unknown && strstr(unknown, "calls_time_out") && !strstr(unknown + 1, "events   "), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "status 3\n9\n") != NULL, "%s", r->out); /* as many as need events */
+    ck_assert_int_le(support_width(r->out), 80);
+}
+END_TEST
+
+/* Who may read the VM's memory and attach nothing is answered all the same. */
+START_TEST(test_diagnose_without_rights_to_attach)
+{
+    const struct support_run *r = support_run(
+        NODE "setpriv --bounding-set=-all,+sys_ptrace,+dac_override $ERLSNOOP diagnose -p $p -d 2; echo status $?; kill -9 $p",
+        erls[_i], "ill", "suspended");
+
+    ck_assert_msg(strstr(r->out, "a process is suspended: frozen_server") && strstr(r->out, "status 3"), "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "not permitted; run as root") && strstr(r->out, "calls_time_out"), "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
+    ck_assert_int_le(support_width(r->out), 80);
+}
+END_TEST
+
 /* One that is stopped answers, and that is the first finding. */
 START_TEST(test_diagnose_tells_that_it_is_stopped)
 {
@@ -77,7 +109,7 @@ END_TEST
 START_TEST(test_diagnose_of_one_that_ends)
 {
     const struct support_run *r = support_run(
-        NODE "(sleep 2; kill -9 $p) & $ERLSNOOP diagnose -p $p -d 60; echo status $?", erls[_i], "ill", "suspended");
+        NODE "(sleep 6; kill -9 $p) & $ERLSNOOP diagnose -p $p -d 60; echo status $?", erls[_i], "ill", "suspended");
 
     ck_assert_msg(strstr(r->out, "a process is suspended: frozen_server") && strstr(r->out, "status 3"), "%s%s", r->out, r->err);
     ck_assert_msg(strstr(r->out, "the rest       it has ended\n") != NULL, "%s", r->out);
@@ -111,6 +143,8 @@ Suite *diagnose_suite(void)
     tcase_add_loop_test(live, test_diagnose_names_who_is_ill, 0, 2 * n);
     tcase_add_loop_test(live, test_diagnose_says_whether_it_is_as_expected, 0, 2);
     tcase_add_loop_test(live, test_diagnose_finds_nothing_in_one_that_is_well, 0, 4 * 2); /* the first four */
+    tcase_add_loop_test(live, test_diagnose_by_looks_alone, 0, 2);
+    tcase_add_loop_test(live, test_diagnose_without_rights_to_attach, 0, 2);
     tcase_add_loop_test(live, test_diagnose_tells_that_it_is_stopped, 0, 2);
     tcase_add_loop_test(live, test_diagnose_of_one_that_ends, 0, 2);
     tcase_add_loop_test(usage, test_diagnose_refuses, 0, sizeof wrong / sizeof *wrong);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is wrong with a VM, with whom, and what to do. Its memory is looked at again and again; nothing is probed and
- * nothing stops.
+ * What is wrong with a VM, with whom, and what to do. Its memory is looked at again and again, and views are watched
+ * meanwhile, as far as they can be had and their budget allows.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,12 +14,14 @@
 #include "common/options.h"
 #include "common/signals.h"
 #include "diagnose/findings.h"
+#include "diagnose_watch.h"
 #include "inspect.h"
 #include "sink/sink.h"
 
 enum {
     SHOWN = 5,
-    LINE = 72, /* columns of a line of text, behind those of the score */
+    LINE = 72,         /* columns of a line of text, behind those of the score */
+    LINE_UNKNOWN = 65, /* and behind what is not known */
     LOOKS_PER_S = 5,
     LEAST_LOOKS = 8, /* fewer do not tell what grows */
     PAUSES = 9,      /* a look is followed by a pause of so many times what it took, at least */
@@ -33,9 +35,16 @@ struct diagnose {
     struct options options;
     uint64_t for_ns;
     bool all;
+    bool looks; /* nothing is attached */
     const char *expects; /* "none", or a rule; NULL: nothing is expected */
     struct inspected vm;
     struct sink sink;
+    struct evidence *evidence;
+    struct counted counted;
+    struct findings found; /* by the last look, while it was one of a VM that was there */
+    uint64_t begin_ns;     /* of the first look; 0: it is to come */
+    int err;               /* -ENOMEM, or of the first looks; said */
+    int ended;             /* why there is no more to be seen of the VM; 0: there is */
 };
 
 /* ---- options */
@@ -53,6 +62,13 @@ static int set_all(void *ctx, const char *value)
 {
     (void)value;
     ((struct diagnose *)ctx)->all = true;
+    return 0;
+}
+
+static int set_looks(void *ctx, const char *value)
+{
+    (void)value;
+    ((struct diagnose *)ctx)->looks = true;
     return 0;
 }
 
@@ -76,42 +92,62 @@ static int explain(const struct diagnose *d, int err)
 }
 
 /* The rules are asked at each look: who has ended has no names any more. */
-static int judge_looks(const struct evidence *e, struct findings *found)
+static int judge_looks(struct diagnose *d)
 {
     struct findings now;
-    int err = findings_look(e, &now);
+    int err = findings_look(d->evidence, &now);
 
-    findings_free(err ? &now : found);
+    findings_free(err ? &now : &d->found);
     if (!err)
-        *found = now;
+        d->found = now;
     return err;
 }
 
 /*
- * Until the time is over and it was looked at LEAST_LOOKS times, or somebody ends it, or the VM does: what was seen
- * until then counts, if it is anything, and *ended says why there is no more.
+ * Until the time is over and it was looked at LEAST_LOOKS times, or the VM ends: what was seen until then counts, if it
+ * is anything. As of beat of session_ops.
  */
-static int look(const struct diagnose *d, struct evidence *e, struct findings *found, int *ended)
+static uint64_t look(void *ctx)
 {
-    uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), now_ns = begin_ns, pause_ns;
+    struct diagnose *d = ctx;
+    struct evidence *e = d->evidence;
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), took_ns, pause_ns;
+    int err;
 
-    *ended = 0;
-    while (now_ns < begin_ns + d->for_ns || e->looks < LEAST_LOOKS) {
-        int err = evidence_look(e);
+    d->begin_ns = d->begin_ns ? d->begin_ns : now_ns;
+    if (d->ended || d->err || (now_ns >= d->begin_ns + d->for_ns && e->looks >= LEAST_LOOKS))
+        return 0;
+    err = evidence_look(e);
+    err = err || e->looks < 2 ? err : judge_looks(d);
+    if (err && e->looks >= 2)
+        d->ended = err;
+    else if (err)
+        d->err = explain(d, err);
+    if (err)
+        return 0;
+    took_ns = clock_ns(CLOCK_MONOTONIC) - now_ns;
+    pause_ns = PAUSES * took_ns;
+    return pause_ns > 1000000000u / LOOKS_PER_S ? pause_ns : 1000000000u / LOOKS_PER_S;
+}
 
-        err = err || e->looks < 2 ? err : judge_looks(e, found);
-        if (err && e->looks >= 2)
-            *ended = err;
-        if (err)
-            return *ended ? 0 : explain(d, err);
-        pause_ns = PAUSES * (clock_ns(CLOCK_MONOTONIC) - now_ns);
-        if (pause_ns < 1000000000u / LOOKS_PER_S)
-            pause_ns = 1000000000u / LOOKS_PER_S;
-        if (signals_wait(pause_ns))
-            break;
-        now_ns = clock_ns(CLOCK_MONOTONIC);
-    }
-    return 0;
+/* Looks, and watches meanwhile; where nothing can be watched, or not to the end, it goes on looking. */
+static int gather(struct diagnose *d)
+{
+    const struct diagnose_watch watch = {d->vm.pid, d->vm.from->ours != NULL, d->options.budget, d->options.budget_said,
+                                         look, d};
+    uint64_t pause_ns;
+    int err = 0;
+
+    if (!d->looks)
+        err = diagnose_watch_run(&watch, &d->counted);
+    if (!err && (err = signals_open()) > 0)
+        err = 0;
+    while (!err && !signals_first_ns() && (pause_ns = look(d)))
+        signals_wait(pause_ns);
+    if (err || d->err)
+        return err ? err : d->err;
+    d->evidence->counted = d->looks ? NULL : &d->counted;
+    return d->ended ? findings_count(d->evidence, &d->found) : d->evidence->looks >= 2 ? judge_looks(d) : 0;
 }
 
 /* ---- telling */
@@ -139,11 +175,12 @@ static void fill_words(const struct diagnose *d, const struct finding *f, const 
 static const struct sink_column columns[] = {{"score", "SCORE", SINK_TEXT, 5}, {"finding", "FINDING", SINK_TEXT, -1}};
 static const struct sink_table table = {"diagnosis", NULL, columns, 2};
 
-/* Broken between words into lines, below each other behind the label that the first has. */
-static void print_text(struct sink *sink, const char *score, const char *label, const char *text)
+/* Broken between words into lines of so many columns, below each other behind the label that the first has. */
+static void print_lines(struct sink *sink, const struct sink_table *to, size_t columns, const char *first,
+                        const char *label, const char *text)
 {
     int indent = (int)strlen(label);
-    size_t room = LINE - strlen(label);
+    size_t room = columns - strlen(label);
     char line[1024];
 
     while (*text) {
@@ -155,10 +192,15 @@ static void print_text(struct sink *sink, const char *score, const char *label, 
             n = n ? n : strcspn(text, " ");
         }
         snprintf(line, sizeof line, "%-*s%.*s", indent, label, (int)n, text);
-        sink_row(sink, &table, (struct sink_value[]){SINK_S(score), SINK_S(line)});
+        sink_row(sink, to, (struct sink_value[]){SINK_S(first), SINK_S(line)});
         text += n + (text[n] == ' ');
-        label = score = "";
+        label = first = "";
     }
+}
+
+static void print_text(struct sink *sink, const char *score, const char *label, const char *text)
+{
+    print_lines(sink, &table, LINE, score, label, text);
 }
 
 static void print_people(struct diagnose *d, const struct finding *f)
@@ -172,6 +214,8 @@ static void print_people(struct diagnose *d, const struct finding *f)
     print_text(&d->sink, "", "  ", f->what);
     print_text(&d->sink, "", "  why:  ", t->why);
     print_text(&d->sink, "", "  do:   ", t->what_to_do);
+    if (f->from < FINDING_RULES)
+        print_text(&d->sink, "", "  from: ", finding_texts[f->from].kind);
     fill_words(d, f, t->see, see, sizeof see);
     print_text(&d->sink, "", "  more: ", see);
 }
@@ -182,8 +226,8 @@ static void print_programs(struct diagnose *d, const struct finding *f, uint64_t
         {"vm", NULL, SINK_COUNT, 0},     {"rank", NULL, SINK_COUNT, 0}, {"score", NULL, SINK_COUNT, 0},
         {"rule", NULL, SINK_TEXT, 0},    {"kind", NULL, SINK_TEXT, 0},  {"who", NULL, SINK_TEXT, 0},
         {"process", NULL, SINK_TEXT, 0}, {"what", NULL, SINK_TEXT, 0},  {"why", NULL, SINK_TEXT, 0},
-        {"todo", NULL, SINK_TEXT, 0},    {"more", NULL, SINK_TEXT, 0}};
-    static const struct sink_table whole_table = {"diagnosis", NULL, whole_columns, 11};
+        {"todo", NULL, SINK_TEXT, 0},    {"more", NULL, SINK_TEXT, 0},  {"from", NULL, SINK_TEXT, 0}};
+    static const struct sink_table whole_table = {"diagnosis", NULL, whole_columns, 12};
     const struct finding_text *t = &finding_texts[f->rule];
     char pid[SNAPSHOT_PID_BYTES], see[256];
 
@@ -191,7 +235,8 @@ static void print_programs(struct diagnose *d, const struct finding *f, uint64_t
     sink_row(&d->sink, &whole_table,
              (struct sink_value[]){SINK_N(d->vm.pid), SINK_N(rank), SINK_N((uint64_t)f->score), SINK_S(t->rule),
                                    SINK_S(t->kind), sink_text(f->who), sink_text(snapshot_pid_text(f->process, pid)),
-                                   SINK_S(f->what), SINK_S(t->why), SINK_S(t->what_to_do), SINK_S(see)});
+                                   SINK_S(f->what), SINK_S(t->why), SINK_S(t->what_to_do), SINK_S(see),
+                                   f->from < FINDING_RULES ? SINK_S(finding_texts[f->from].rule) : SINK_NONE});
 }
 
 static void print_unknown(struct diagnose *d, const char *what, const char *why)
@@ -200,12 +245,88 @@ static void print_unknown(struct diagnose *d, const char *what, const char *why)
                                                          {"why", "WHY", SINK_TEXT, -1}};
     static const struct sink_table unknown_table = {"diagnosis_not_known", NULL, unknown_columns, 2};
 
-    sink_row(&d->sink, &unknown_table, (struct sink_value[]){SINK_S(what), SINK_S(why)});
+    if (d->sink.ops->for_programs)
+        sink_row(&d->sink, &unknown_table, (struct sink_value[]){SINK_S(what), SINK_S(why)});
+    else
+        print_lines(&d->sink, &unknown_table, LINE_UNKNOWN, what, "", why);
+}
+
+/* Why the rule's events were not told. False: they were. */
+static bool lacks_events(const struct diagnose *d, enum finding_rule rule, char *why, size_t size)
+{
+    enum view_id lacks;
+
+    if (counted_serves(d->looks ? NULL : &d->counted, finding_texts[rule].needs, &lacks))
+        return false;
+    if (d->looks)
+        snprintf(why, size, "--looks: nothing was attached");
+    else if (d->counted.why[0])
+        snprintf(why, size, "%s", d->counted.why);
+    else if (d->counted.seconds > 0)
+        snprintf(why, size,
+                 "no function of this VM stands for the events of %s (erlsnoop doctor -p %u says why; an erlvm tells "
+                 "them)",
+                 views[lacks].name, d->vm.pid);
+    else
+        snprintf(why, size, "it was watched for too short a time");
+    return true;
+}
+
+/* For people findings that lack the same stand in one row. */
+static void print_unknown_events(struct diagnose *d)
+{
+    bool said[FINDING_RULES] = {false};
+    char why[512], other[512], text[1024];
+
+    for (int rule = 0; rule < FINDING_RULES; rule++) {
+        if (said[rule] || !lacks_events(d, (enum finding_rule)rule, why, sizeof why))
+            continue;
+        if (d->sink.ops->for_programs) {
+            print_unknown(d, finding_texts[rule].rule, why);
+            continue;
+        }
+        snprintf(text, sizeof text, "%s; not looked for: %s", why, finding_texts[rule].rule);
+        for (int k = rule + 1; k < FINDING_RULES; k++)
+            if (lacks_events(d, (enum finding_rule)k, other, sizeof other) && !strcmp(why, other)) {
+                snprintf(text + strlen(text), sizeof text - strlen(text), ", %s", finding_texts[k].rule);
+                said[k] = true;
+            }
+        print_unknown(d, "events", text);
+    }
+}
+
+/* What was told, but not all the time. */
+static void print_partly_known(struct diagnose *d)
+{
+    const struct counted *c = &d->counted;
+    char text[512];
+
+    if (d->looks || c->seconds <= 0)
+        return;
+    if (c->why[0])
+        snprintf(text, sizeof text, "they were watched for %.1f s only: %s", c->seconds, c->why);
+    else
+        snprintf(text, sizeof text,
+                 "they were watched for %.0f%% of the time, as more would have cost the VM more than --budget; what is "
+                 "rare may have been missed",
+                 100 * c->share);
+    if (c->why[0] || c->share < 0.9)
+        print_unknown(d, "some events", text);
 }
 
 /* A finding that cannot be made is no all-clear. */
-static void print_unknowns(struct diagnose *d, const struct evidence *e, int ended)
+/* Of slices the time alone was told, not what their threads did. */
+static bool lacks_threads(const struct counted *c)
 {
+    const struct row_sched_by_kind *row = counted_number(c, VIEW_TABLE_sched_by_kind, VIEW_SCHEDULER_NORMAL);
+
+    return row && row->slices && !row->cpu.count;
+}
+
+static void print_unknowns(struct diagnose *d)
+{
+    const struct evidence *e = d->evidence;
+    int ended = d->ended;
     const struct {
         bool is;
         const char *what, *why;
@@ -221,16 +342,21 @@ static void print_unknowns(struct diagnose *d, const struct evidence *e, int end
         {!e->process_limit, "limits", "how many processes there may be cannot be read"},
         {!e->last.has_threads, "processors", "/proc/PID/task/TID/schedstat cannot be read"},
         {e->unclear != 0, "some processes", "what their memory says made no sense"},
+        {lacks_threads(&d->counted), "scheduler_held",
+         "pages of events do not say what threads did; erlsnoop sched --source notes asks"},
         {e->left != 0, "some processes", "there are more than can be remembered"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].is)
             print_unknown(d, rows[i].what, rows[i].why);
+    print_unknown_events(d);
+    print_partly_known(d);
 }
 
-static void print_findings(struct diagnose *d, const struct evidence *e, const struct findings *found, int ended)
+static void print_findings(struct diagnose *d)
 {
+    const struct findings *found = &d->found;
     size_t shown = d->all || d->sink.ops->for_programs || found->n < SHOWN ? found->n : SHOWN;
 
     sink_moment(&d->sink, clock_ns(CLOCK_MONOTONIC));
@@ -239,22 +365,24 @@ static void print_findings(struct diagnose *d, const struct evidence *e, const s
             print_programs(d, &found->all[i], i + 1);
         else
             print_people(d, &found->all[i]);
-    print_unknowns(d, e, ended);
+    print_unknowns(d);
 }
 
-static void say_what_was_done(const struct diagnose *d, const struct evidence *e, const struct findings *found)
+static void say_what_was_done(const struct diagnose *d)
 {
-    size_t more = found->n > SHOWN && !d->all && !d->sink.ops->for_programs ? found->n - SHOWN : 0;
+    const struct evidence *e = d->evidence;
+    size_t n = d->found.n, more = n > SHOWN && !d->all && !d->sink.ops->for_programs ? n - SHOWN : 0;
 
     note("looked %u times in %.1f s at %" PRIu64 " processes of '%s' (process %u): %zu finding%s%s", e->looks,
-         evidence_seconds(e), e->last.processes, d->vm.name, d->vm.pid, found->n, found->n == 1 ? "" : "s",
+         evidence_seconds(e), e->last.processes, d->vm.name, d->vm.pid, n, n == 1 ? "" : "s",
          more ? "; --all prints the others too" : "");
 }
 
 /* What the exit status says. That nothing was found is no answer where the VM ended, or was hardly looked at. */
-static int judge(const struct diagnose *d, const struct evidence *e, const struct findings *found, int ended)
+static int judge(const struct diagnose *d)
 {
-    bool answered = found->n || (!ended && e->looks >= 4);
+    const struct findings *found = &d->found;
+    bool answered = found->n || (!d->ended && d->evidence->looks >= 4);
 
     if (!d->expects)
         return found->n ? FOUND : answered ? 0 : UNEXPECTED;
@@ -265,25 +393,22 @@ static int judge(const struct diagnose *d, const struct evidence *e, const struc
 
 static int run(struct diagnose *d)
 {
-    struct findings found = {0};
-    struct evidence *e;
-    int err = inspect_open(&d->options, &d->vm), ended = 0, status = 0;
+    int err = inspect_open(&d->options, &d->vm), status = 0;
 
-    if (!err && (err = signals_open()) > 0)
-        err = 0;
     if (err)
         return err;
     sink_init(&d->sink, stdout, d->options.form, d->options.timestamps);
-    e = evidence_new(d->vm.pid, d->vm.names, d->vm.snapshot);
-    err = e ? look(d, e, &found, &ended) : explain(d, -ENOMEM);
+    d->evidence = evidence_new(d->vm.pid, d->vm.names, d->vm.snapshot);
+    err = d->evidence ? gather(d) : explain(d, -ENOMEM);
     if (!err) {
-        print_findings(d, e, &found, ended);
+        print_findings(d);
         err = sink_end(&d->sink);
-        say_what_was_done(d, e, &found);
-        status = judge(d, e, &found, ended);
+        say_what_was_done(d);
+        status = judge(d);
     }
-    findings_free(&found);
-    evidence_free(e);
+    findings_free(&d->found);
+    counted_free(&d->counted);
+    evidence_free(d->evidence);
     return err ? err : status;
 }
 
@@ -293,13 +418,15 @@ int cmd_diagnose(int argc, char **argv)
     const struct options_extra extras[] = {
         {"d", "SECONDS", "how long it is looked at (10)", set_for, false},
         {"all", NULL, "every finding, not the first five", set_all, false},
+        {"looks", NULL, "its memory alone is looked at, and nothing attached", set_looks, false},
         {"expect", "WHAT", "none, or the first finding: status 0 if it is so, else 1", set_expects, false},
         {0}};
     const struct options_spec spec = {
         "diagnose",
         "Tells what is wrong with a VM, the worst first: with whom, why, and what to do. Its memory is looked at five "
-        "times a second; nothing is probed or stopped. Status 3: something was found.",
-        OPTIONS_PID,
+        "times a second, and its events are watched as far as rights and budget go; nothing is stopped. Status 3: "
+        "something was found.",
+        OPTIONS_PID | OPTIONS_BUDGET,
         extras,
         &d,
         NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What was seen of a VM in some seconds, by looking at its memory and at what the kernel says of its threads again and
- * again (a look). Nothing is probed and nothing stops.
+ * again (a look); and beside it what views told of its events (counted.h). Looks probe nothing, and nothing stops.
  */
 #ifndef TOOLS_EVIDENCE_H
 #define TOOLS_EVIDENCE_H
@@ -11,6 +11,7 @@
 
 #include "common/quota.h"
 #include "common/table.h"
+#include "counted.h"
 #include "otp/pending.h"
 #include "otp/snapshot.h"
 
@@ -96,6 +97,7 @@ struct evidence {
     uint64_t unclear;                                /* processes whose memory made no sense, in all looks */
     uint64_t left;                                   /* what there was no room to remember */
     const char *halted;                              /* why no thread of it runs, as target_halt says; NULL: they may */
+    const struct counted *counted; /* the caller's: what views told meanwhile; NULL: nothing, or not yet */
     struct evidence_process *processes;
     struct evidence_parent *parents;
     struct evidence_port *ports;

@@ -13,7 +13,8 @@
 enum { NAME_BYTES = 4096 };
 
 const struct finding_text finding_texts[FINDING_RULES] = {
-#define FINDING(rule, kind, sign, why, what_to_do, see) {#rule, kind, why, what_to_do, see},
+#define FINDING(rule, kind, sign, why, what_to_do, see, needs, explains)                                               \
+    {#rule, kind, why, what_to_do, see, needs, explains},
 #include "findings.def"
 };
 
@@ -47,11 +48,20 @@ void findings_add(struct findings *out, enum finding_rule rule, double score, ev
     }
     out->of_rule[rule]++;
     f = &out->all[out->n++];
-    *f = (struct finding){.rule = rule, .score = score > 100 ? 100 : (int)score, .process = process};
+    *f = (struct finding){
+        .rule = rule, .score = score > 100 ? 100 : (int)score, .process = process, .from = FINDING_RULES};
     snprintf(f->who, sizeof f->who, "%s", who);
     va_start(args, format);
     vsnprintf(f->what, sizeof f->what, format, args);
     va_end(args);
+}
+
+void findings_also(struct findings *out, enum finding_rule rule, const char *also)
+{
+    struct finding *last = out->n ? &out->all[out->n - 1] : NULL;
+
+    if (last && last->rule == rule)
+        snprintf(last->also, sizeof last->also, "%s", also);
 }
 
 static int compare_findings(const void *a, const void *b)
@@ -61,21 +71,89 @@ static int compare_findings(const void *a, const void *b)
     return x->score != y->score ? y->score - x->score : (int)x->rule - (int)y->rule;
 }
 
-int findings_look(const struct evidence *e, struct findings *out)
+static void sort_findings(struct findings *out)
 {
-    static void (*const rules[FINDING_RULES])(const struct evidence *, struct findings *) = {
-#define FINDING(rule, kind, sign, why, what_to_do, see) find_##rule,
-#include "findings.def"
-    };
-
-    *out = (struct findings){0};
-    for (int i = 0; i < FINDING_RULES; i++)
-        if (!e->halted || i == FINDING_halted ||
-            i == FINDING_near_limit) /* the others would tell of its standing still */
-            rules[i](e, out);
     if (out->n)
         qsort(out->all, out->n, sizeof *out->all, compare_findings);
+}
+
+/* ---- what comes of what */
+
+static bool is_word(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+static bool is_name_of(const char *name, const struct finding *f)
+{
+    return *name && (!strcmp(name, f->who) || !strcmp(name, f->also));
+}
+
+/* Both are about the same process, or the same name. A cause that is of the VM as a whole must be the heavier. */
+static bool is_about_same(const struct finding *cause, const struct finding *f)
+{
+    if (!*cause->who)
+        return cause->score > f->score;
+    return (f->process && cause->process == f->process) || is_name_of(cause->who, f) || is_name_of(cause->also, f);
+}
+
+/* What a cause does to others is what comes of it, too: it is worth a point more than that, so that it stands above. */
+static void put_causes_above(struct findings *out)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (struct finding *cause = out->all; cause < out->all + out->n; cause++)
+            for (struct finding *f = out->all; f < out->all + out->n; f++) {
+                if (f == cause || !is_word(finding_texts[cause->rule].explains, finding_texts[f->rule].rule) ||
+                    !is_about_same(cause, f))
+                    continue;
+                f->from = (int)cause->rule;
+                if (cause->score > f->score || cause->score == 100)
+                    continue;
+                cause->score = f->score < 100 ? f->score + 1 : 100;
+                changed = true;
+            }
+    }
+}
+
+/* ---- rules */
+
+static void (*const rules[FINDING_RULES])(const struct evidence *, struct findings *) = {
+#define FINDING(rule, kind, sign, why, what_to_do, see, needs, explains) find_##rule,
+#include "findings.def"
+};
+
+int findings_look(const struct evidence *e, struct findings *out)
+{
+    *out = (struct findings){0};
+    for (int i = 0; i < FINDING_RULES; i++)
+        if ((!e->halted || i == FINDING_halted ||
+             i == FINDING_near_limit) /* the others would tell of its standing still */
+            && counted_serves(e->counted, finding_texts[i].needs, NULL))
+            rules[i](e, out);
+    put_causes_above(out);
+    sort_findings(out);
     return out->err;
+}
+
+int findings_count(const struct evidence *e, struct findings *out)
+{
+    for (int i = 0; i < FINDING_RULES; i++)
+        if (finding_needs_events((enum finding_rule)i) && counted_serves(e->counted, finding_texts[i].needs, NULL))
+            rules[i](e, out);
+    put_causes_above(out);
+    sort_findings(out);
+    return out->err;
+}
+
+bool finding_needs_events(enum finding_rule rule)
+{
+    return !counted_serves(NULL, finding_texts[rule].needs, NULL);
 }
 
 void findings_free(struct findings *findings)

@@ -349,21 +349,46 @@ void find_processes_leak(const struct evidence *e, struct findings *out)
                  evidence_place(e, &most->child, place));
 }
 
+/* The owner of most crashes, if they are at least half as many as the births; NULL: births end otherwise. */
+static const struct row_exits_by_owner *crashing_child(const struct evidence *e, double births_per_s, const char **name)
+{
+    const struct row_exits_by_owner *row = counted_row(e->counted, VIEW_TABLE_exits_by_owner, 0, name);
+
+    return row && (double)row->count / e->counted->seconds >= births_per_s / 2 ? row : NULL;
+}
+
+static void add_storm(const struct evidence *e, struct findings *out, const struct evidence_parent *p,
+                      double births_per_s)
+{
+    bool known = e->counted && e->counted->told[VIEW_exits];
+    const char *child = NULL;
+    const struct row_exits_by_owner *crashes = known ? crashing_child(e, births_per_s, &child) : NULL;
+    double per_s = crashes ? (double)crashes->count / e->counted->seconds : births_per_s;
+    char name[EVIDENCE_TEXT];
+
+    if (crashes) {
+        findings_add(out, FINDING_restart_storm, findings_least(60 + 8 * findings_tens(per_s), 85), p->id,
+                     evidence_name_of(e, p->id, name),
+                     "%.0f of its children crash each second, %s, and it starts them again", per_s, child);
+        findings_also(out, FINDING_restart_storm, child);
+    } else if (!known) {
+        findings_add(out, FINDING_restart_storm, findings_least(35 + 8 * findings_tens(per_s), 49), p->id,
+                     evidence_name_of(e, p->id, name),
+                     "%.0f of its children are born each second, and as many end: started again, or for one task each",
+                     per_s);
+    }
+}
+
 /*
- * Children of a supervisor that come and go, as many as there were. It may have been asked for each of them, one a
- * connection say, so this is a remark.
+ * Children of a supervisor that come and go, as many as there were. That they crash is told by their exits; else it may
+ * have been asked for each of them, one a connection say: a remark, or nothing where exits are told.
  */
 void find_restart_storm(const struct evidence *e, struct findings *out)
 {
     for (const struct evidence_parent *p = e->parents; p && findings_room(out, FINDING_restart_storm); p = p->hh.next) {
         double per_s = (double)p->births / evidence_seconds(e);
-        char name[EVIDENCE_TEXT];
 
-        if (per_s < 2 || (p->deaths + 2) * 10 < p->births * 9 || !evidence_is_supervisor(e, p))
-            continue;
-        findings_add(out, FINDING_restart_storm, findings_least(35 + 8 * findings_tens(per_s), 49), p->id,
-                     evidence_name_of(e, p->id, name),
-                     "%.0f of its children are born each second, and as many end: started again, or for one task each",
-                     per_s);
+        if (per_s >= 2 && (p->deaths + 2) * 10 >= p->births * 9 && evidence_is_supervisor(e, p))
+            add_storm(e, out, p, per_s);
     }
 }

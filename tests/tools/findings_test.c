@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What rules of erlsnoop diagnose say of rows that views counted; of a VM that nothing was looked at. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/findings.h"
+#include "event/hist.h"
+#include "support.h"
+
+enum { SECONDS = 10 };
+
+#define MS 1000000ull
+
+static struct counted counted;
+static struct evidence evidence;
+static struct findings found;
+
+static void begin(void)
+{
+    counted = (struct counted){.seconds = SECONDS, .share = 1};
+    for (int v = 0; v < VIEW_COUNT; v++)
+        counted.asked[v] = counted.told[v] = true;
+    evidence = (struct evidence){.counted = &counted, .looks = 10};
+    evidence.last.ns = SECONDS * 1000000000ull;
+}
+
+static void end(void)
+{
+    findings_free(&found);
+    counted_free(&counted);
+}
+
+/* Returns the new row of zeros. */
+static void *add_row(enum view_table_id table, const char *name)
+{
+    struct counted_table *t = &counted.tables[table];
+
+    t->rows = realloc(t->rows, (t->n + 1) * sizeof *t->rows);
+    t->rows[t->n] = (struct counted_row){strdup(name), calloc(1, view_table(table)->row_bytes)};
+    t->room = t->n + 1;
+    return t->rows[t->n++].row;
+}
+
+static void add_slow_op(const char *owner, uint64_t command, uint64_t ns)
+{
+    struct counted_slowest *s = &counted.slowest[VIEW_SLOWEST_efile_op];
+    struct told_efile_op *told = calloc(1, view_slowest(VIEW_SLOWEST_efile_op)->record_bytes);
+
+    told->story.command = command;
+    told->total = ns;
+    s->records = realloc(s->records, (s->n + 1) * sizeof *s->records);
+    s->records[s->n] = (struct counted_slow){told, strdup(owner), strdup("OPEN /mnt/far")};
+    s->room = ++s->n;
+}
+
+static void observe(struct wire_hist *hist, uint64_t value, int times)
+{
+    for (int i = 0; i < times; i++)
+        hist_add(hist, value);
+}
+
+/* The finding of the rule; NULL: there is none. */
+static const struct finding *find(enum finding_rule rule)
+{
+    for (size_t i = 0; i < found.n; i++)
+        if (found.all[i].rule == rule)
+            return &found.all[i];
+    return NULL;
+}
+
+static void time_out(const char *server, int times)
+{
+    struct row_requests_by_server *row = add_row(VIEW_TABLE_requests_by_server, server);
+
+    row->calls = row->gave_up = (uint64_t)times;
+    observe(&row->service, 300 * MS, times);
+}
+
+static void sync_slowly(void)
+{
+    struct row_efile_by_op *row = add_row(VIEW_TABLE_efile_by_op, view_table(VIEW_TABLE_efile_by_op)->number(9));
+
+    observe(&row->total, 50 * MS, 150);
+    add_slow_op("", 9, 60 * MS);
+    add_slow_op("journal", 9, 55 * MS);
+}
+
+START_TEST(test_findings_of_nothing_are_none)
+{
+    begin();
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_uint_eq(found.n, 0);
+    end();
+}
+END_TEST
+
+/* A rule is asked where the view that it needs was told; a view with '?' it does without. */
+START_TEST(test_findings_need_views)
+{
+    enum view_id lacks = VIEW_COUNT;
+
+    begin();
+    time_out("server", 23);
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_uint_eq(found.n, 1);
+    ck_assert_str_eq(found.all[0].who, "server");
+    findings_free(&found);
+    counted.told[VIEW_requests] = false;
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_uint_eq(found.n, 0);
+    ck_assert(!counted_serves(&counted, "exits requests gc?", &lacks));
+    ck_assert_int_eq(lacks, VIEW_requests);
+    ck_assert(counted_serves(&counted, "exits requests?", NULL));
+    ck_assert(counted_serves(NULL, "exits?", NULL));
+    ck_assert(counted_serves(NULL, "", NULL));
+    ck_assert(!counted_serves(NULL, "exits", NULL));
+    end();
+}
+END_TEST
+
+/* Files that are slow explain the calls of the one who waits for them, and of nobody else. */
+START_TEST(test_findings_that_explain_others_stand_above)
+{
+    const struct finding *disk;
+
+    begin();
+    time_out("journal", 97);
+    time_out("other", 997);
+    sync_slowly();
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_uint_eq(found.n, 3);
+    disk = find(FINDING_disk_slow);
+    ck_assert_ptr_nonnull(disk);
+    ck_assert_str_eq(disk->who, "journal");
+    ck_assert_int_eq(disk->from, FINDING_RULES);
+    ck_assert(strstr(disk->what, "150 operations FSYNC") && strstr(disk->what, "/mnt/far"));
+    for (size_t i = 0; i < found.n; i++) {
+        const struct finding *f = &found.all[i];
+
+        if (f->rule != FINDING_calls_time_out)
+            continue;
+        ck_assert_int_eq(f->from, strcmp(f->who, "journal") ? FINDING_RULES : FINDING_disk_slow);
+        ck_assert(strcmp(f->who, "journal") || f > disk);
+    }
+    end();
+}
+END_TEST
+
+/* Who ends after a crash, and what that costs: together they are one illness. */
+START_TEST(test_findings_of_crashes)
+{
+    struct row_exits_by_owner *exits;
+    struct row_sched_by_owner *sched;
+
+    begin();
+    add_row(VIEW_TABLE_exits_by_reason, "{badmatch,...}");
+    exits = add_row(VIEW_TABLE_exits_by_owner, "m:worker/1");
+    exits->count = 53;
+    observe(&exits->lifetime, 7 * MS, 53);
+    sched = add_row(VIEW_TABLE_sched_by_owner, "m:worker/1");
+    sched->ran = 53 * 80 * MS;
+    exits = add_row(VIEW_TABLE_exits_by_owner, "m:rare/0");
+    exits->count = 3;
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_uint_eq(found.n, 2);
+    ck_assert_int_eq(found.all[0].rule, FINDING_crash_costs);
+    ck_assert_int_eq(found.all[1].rule, FINDING_crashes);
+    ck_assert_int_eq(found.all[1].from, FINDING_crash_costs);
+    ck_assert(strstr(found.all[1].what, "53 of them") && strstr(found.all[1].what, "{badmatch,...}"));
+    end();
+}
+END_TEST
+
+/* A dirty scheduler may be held as long as one likes. */
+START_TEST(test_findings_of_held_schedulers)
+{
+    const struct view_table *kinds = view_table(VIEW_TABLE_sched_by_kind);
+    struct row_sched_by_owner *owner;
+    struct row_sched_by_kind *kind;
+    struct row_msglat_by_owner *waits;
+
+    begin();
+    kind = add_row(VIEW_TABLE_sched_by_kind, kinds->number(VIEW_SCHEDULER_DIRTY_CPU));
+    observe(&kind->cpu, 700 * MS, 3);
+    owner = add_row(VIEW_TABLE_sched_by_owner, "dirty");
+    observe(&owner->cpu, 700 * MS, 3);
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_uint_eq(found.n, 0);
+    kind = add_row(VIEW_TABLE_sched_by_kind, kinds->number(VIEW_SCHEDULER_NORMAL));
+    observe(&kind->cpu, 97 * MS, 5);
+    owner = add_row(VIEW_TABLE_sched_by_owner, "normal");
+    observe(&owner->cpu, 97 * MS, 5);
+    waits = add_row(VIEW_TABLE_msglat_by_owner, "victim");
+    observe(&waits->latency, 80 * MS, 1);
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_uint_eq(found.n, 1);
+    ck_assert_int_eq(found.all[0].rule, FINDING_scheduler_held);
+    ck_assert_str_eq(found.all[0].who, "normal");
+    ck_assert(strstr(found.all[0].what, "5 slices") && strstr(found.all[0].what, "victim waited 80"));
+    end();
+}
+END_TEST
+
+/* What is always a little so is none. */
+START_TEST(test_findings_of_what_is_well)
+{
+    struct row_requests_by_server *server;
+    struct row_efile_by_op *op;
+    struct row_gc_by_owner *gc;
+    struct row_ports_by_port *port;
+    struct row_dist_by_owner *dist;
+
+    begin();
+    server = add_row(VIEW_TABLE_requests_by_server, "server");
+    server->calls = 100000;
+    server->gave_up = 1;
+    observe(&server->waited, MS, 100000);
+    observe(&server->service, 5000 * MS, 10); /* it replies when there is something to tell */
+    op = add_row(VIEW_TABLE_efile_by_op, view_table(VIEW_TABLE_efile_by_op)->number(9));
+    observe(&op->total, MS / 2, 19000);
+    gc = add_row(VIEW_TABLE_gc_by_owner, "server");
+    observe(&gc->pause, MS, 5000);
+    port = add_row(VIEW_TABLE_ports_by_port, "tcp_inet");
+    observe(&port->busy, 9 * MS, 100);
+    dist = add_row(VIEW_TABLE_dist_by_owner, "sender");
+    observe(&dist->suspended, 4 * MS, 100);
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_msg(found.n == 0, "%s", found.n ? found.all[0].what : "");
+    end();
+}
+END_TEST
+
+Suite *findings_suite(void)
+{
+    Suite *suite = suite_create("findings");
+    TCase *all = tcase_create("all");
+
+    tcase_add_test(all, test_findings_of_nothing_are_none);
+    tcase_add_test(all, test_findings_need_views);
+    tcase_add_test(all, test_findings_that_explain_others_stand_above);
+    tcase_add_test(all, test_findings_of_crashes);
+    tcase_add_test(all, test_findings_of_held_schedulers);
+    tcase_add_test(all, test_findings_of_what_is_well);
+    suite_add_tcase(suite, all);
+    return suite;
+}
