@@ -1,11 +1,11 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Illnesses of Erlang systems as small workloads, and the same healed: each is named as the finding that erlsnoop diagnose
-%% makes of it. Beside it runs healthy traffic: a ticker, and calls of a server.
+%% Illnesses of Erlang systems as small workloads, and the same healed: each is named as the finding that erlsnoop
+%% diagnose makes of it. Beside it runs healthy traffic: a ticker, and calls of a server.
 %%   erl -noshell -run zoo ill mailbox_grows | healed mailbox_grows | list
-%% Says {begins, Rule}, and {ready, Rule, Culprit} once it is ill, the culprit as a finding names it (any: it names no process), and stays until
-%% its standard input is closed.
+%% Says {begins, Rule}, and {ready, Rule, Culprit} once it is ill, the culprit as a finding names it (any: it names no
+%% process), and stays until its standard input is closed.
 -module(zoo).
--export([ill/1, healed/1, list/0, helper/1, start_link/0, flaky/0, init/1]).
+-export([ill/1, healed/1, list/0, helper/1, start_link/0, flaky/0, init/1, worker/1, reporter/1, log/2]).
 
 %% {Rule, how to make it: fun(Ill :: boolean()) -> Culprit}
 rules() ->
@@ -27,7 +27,15 @@ rules() ->
      {port_busy, fun port_busy/1},
      {dirty_io_full, fun dirty_io_full/1},
      {file_hangs, fun file_hangs/1},
-     {overloaded, fun overloaded/1}].
+     {overloaded, fun overloaded/1},
+     {crashes, fun crashes/1},
+     {crash_costs, fun crash_costs/1},
+     {calls_time_out, fun calls_time_out/1},
+     {server_slow, fun server_slow/1},
+     {disk_slow, fun disk_slow/1},
+     {port_suspends, fun port_suspends/1},
+     {scheduler_held, fun scheduler_held/1},
+     {gc_costs, fun gc_costs/1}].
 
 list() ->
     [io:format("~s~n", [Rule]) || {Rule, _} <- rules()],
@@ -296,3 +304,106 @@ work_on(Ill) ->
     spin(100),
     Ill orelse timer:sleep(1000),
     work_on(Ill).
+
+%% ---- what only events tell
+
+crashes(Ill) ->
+    each(50, fun() -> spawn(?MODULE, worker, [Ill]) end),
+    'zoo:worker/1'.
+
+worker(Ill) -> Ill andalso exit({no_luck, self()}).
+
+%% The report of a crash has the process dictionary as text, all that is shared in it written out.
+crash_costs(Ill) ->
+    logger:remove_handler(default),
+    ok = logger:add_handler(?MODULE, ?MODULE, #{}),
+    logger:set_primary_config(level, error),
+    each(400, fun() -> proc_lib:spawn(?MODULE, reporter, [Ill]) end),
+    'zoo:reporter/1'.
+
+reporter(Ill) ->
+    put(state, share(case Ill of true -> 15; false -> 1 end)),
+    Ill andalso exit({no_luck, self()}).
+
+share(0) -> [x];
+share(N) -> Term = share(N - 1), [Term | Term].
+
+log(Event, _) -> iolist_size(logger_formatter:format(Event, #{})).
+
+calls_time_out(Ill) ->
+    Name = named(late_replier, fun() -> reply(fun() -> timer:sleep(case Ill of true -> 250; false -> 1 end) end) end),
+    [each(700, fun() -> catch gen_server:call(late_replier, ask, 100) end) || _ <- [1, 2]],
+    Name.
+
+reply(Before) -> receive {'$gen_call', From, _} -> Before(), gen_server:reply(From, ok), reply(Before) end.
+
+server_slow(Ill) ->
+    Us = case Ill of true -> 15000; false -> 10 end,
+    Name = named(asked_server, fun() -> reply(fun() -> spin(Us) end) end),
+    [each(case Ill of true -> 0; false -> 20 end, fun() -> gen_server:call(asked_server, ask, infinity) end)
+     || _ <- lists:seq(1, 8)],
+    Name.
+
+%% Opening a pipe lasts until somebody else has opened it, too.
+disk_slow(Ill) ->
+    Name = fifo(),
+    Open = "while kill -0 " ++ os:getpid() ++ " && [ -p " ++ Name ++ " ]; do sleep 0.06; : <> " ++ Name ++ "; done",
+    spawn(fun() -> open_port({spawn, "sh -c '" ++ Open ++ "'"}, []), receive never -> ok end end),
+    named(journal, fun() -> write_journal(case Ill of true -> Name; false -> "/dev/null" end, Ill) end).
+
+write_journal(Name, Ill) ->
+    case file:open(Name, [read, raw]) of
+        {ok, File} -> file:close(File);
+        {error, _} -> ok
+    end,
+    Ill orelse timer:sleep(60),
+    write_journal(Name, Ill).
+
+%% The peer reads what comes at once in small pieces; then all is well until more comes.
+port_suspends(Ill) ->
+    {ok, Listen} = gen_tcp:listen(0, [binary, {active, false}, {recbuf, 4096}, {ip, {127, 0, 0, 1}}]),
+    {ok, Number} = inet:port(Listen),
+    spawn(fun() ->
+        {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Number, [binary, {sndbuf, 4096}]),
+        send_often(Socket, case Ill of true -> 1 bsl 20; false -> 100 end)
+    end),
+    {ok, Peer} = gen_tcp:accept(Listen),
+    spawn(fun() -> receive peer -> read_slowly(Peer) end end) ! peer,
+    any.
+
+send_often(Socket, Bytes) ->
+    gen_tcp:send(Socket, <<0:(Bytes * 8)>>),
+    timer:sleep(700),
+    send_often(Socket, Bytes).
+
+read_slowly(Peer) ->
+    case gen_tcp:recv(Peer, 0) of
+        {ok, Bytes} when byte_size(Bytes) > 1000 -> timer:sleep(1), read_slowly(Peer);
+        {ok, _} -> read_slowly(Peer);
+        _ -> ok
+    end.
+
+%% A product of two large integers is calculated at one go.
+scheduler_held(Ill) ->
+    Factor = find_factor(1 bsl 18),
+    named(multiplier, fun() -> multiply(case Ill of true -> Factor; false -> 7 end) end).
+
+find_factor(Bits) ->
+    Factor = (1 bsl Bits) - 1,
+    {Us, _} = timer:tc(fun() -> Factor * Factor end),
+    case Us > 50000 orelse Bits > 1 bsl 23 of
+        true -> Factor;
+        false -> find_factor(Bits * 5 div 4)
+    end.
+
+multiply(Factor) ->
+    Factor * Factor > 0 andalso timer:sleep(100),
+    multiply(Factor).
+
+gc_costs(Ill) ->
+    named(collector, fun() -> collect(lists:seq(1, case Ill of true -> 3500000; false -> 1000 end)) end).
+
+collect(List) ->
+    garbage_collect(),
+    timer:sleep(100),
+    length(List) > 0 andalso collect(List).
