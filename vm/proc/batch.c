@@ -349,9 +349,9 @@ uint64_t batch_term(Term t)
 /* ---- the end */
 
 /*
- * The page is this thread's from then on: its own may be handing it over just now, and two notes of one page would tell
- * its events twice. On a busy machine that thread may wait for a processor for a while; one that this signal has stopped
- * in the middle never goes on. Returns false then, and when it takes too long.
+ * The page is this thread's from then on: its own may be handing it over just now, and two notes of one page would
+ * tell its events twice. On a busy machine that thread may wait for a processor for a while; one that this signal has
+ * stopped in the middle never goes on. Returns false then, and when it takes too long.
  */
 static bool take_page(struct batch *b)
 {
