@@ -34,7 +34,7 @@ static const struct {
 /* What else the VM prints before goes by. */
 static void await_line(int fd, const char *line)
 {
-    char text[256] = "";
+    char text[4096] = "";
     size_t n = 0;
 
     while (!strstr(text, line)) {
