@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/array.h"
 #include "common/term_text.h"
@@ -15,6 +14,7 @@
 #include "otp/snapshot_memory.h"
 #include "otp/snapshot_tables.h"
 #include "otp/snapshot_terms.h"
+#include "target/target.h"
 
 enum { ATOM_BYTES = 2200 };
 
@@ -230,27 +230,11 @@ static void print_counted(const struct inspected *vm, const struct snapshot_memo
     }
 }
 
-/* What the kernel says that the process has in memory; 0: it says nothing. */
-static uint64_t read_resident(uint32_t pid)
-{
-    char path[64];
-    unsigned long long size, resident = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%u/statm", pid);
-    file = fopen(path, "re");
-    if (file && fscanf(file, "%llu %llu", &size, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 int ps_memory_print(const struct inspected *vm, struct sink *sink)
 {
     struct snapshot_memory memory;
     struct held held = {0};
-    uint64_t tables = 0, resident = vm->core ? 0 : read_resident(vm->pid);
+    uint64_t tables = 0, resident = vm->core ? 0 : target_resident_bytes((int)vm->pid);
     int err = snapshot_processes(vm->snapshot, add_held, &held, NULL), tables_err;
 
     if (err)

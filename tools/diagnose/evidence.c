@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/array.h"
 #include "common/clock.h"
@@ -335,21 +334,6 @@ static int take_open(void *ctx, const struct pending *is)
 
 /* ---- what the kernel says */
 
-static uint64_t resident_bytes(uint32_t vm)
-{
-    char path[64];
-    unsigned long long size, resident = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%u/statm", vm);
-    file = fopen(path, "re");
-    if (file && fscanf(file, "%llu %llu", &size, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* Source: Documentation/scheduler/sched-stats.rst of Linux, /proc/PID/task/TID/schedstat. */
 static void add_threads(uint32_t vm, struct evidence_moment *now)
 {
@@ -422,7 +406,7 @@ int evidence_look(struct evidence *e)
     free(look.known);
     if (err)
         return err;
-    look.now.resident = resident_bytes(e->vm);
+    look.now.resident = target_resident_bytes((int)e->vm);
     add_threads(e->vm, &look.now);
     look.now.has_quota = quota_read((int)e->vm, &look.now.quota);
     e->halted = target_halt((int)e->vm);

@@ -132,12 +132,7 @@ static int walk_stock_queues(struct walk *w)
 
 static uint64_t part(const struct walk *w, const unsigned char *bytes, enum erlvm_field field, size_t size)
 {
-    uint32_t offset = w->s->ours->numbers[field];
-    uint64_t value = 0;
-
-    if (offset + size <= SIGNAL_BYTES)
-        memcpy(&value, bytes + offset, size);
-    return value;
+    return snapshot_part(bytes, SIGNAL_BYTES, w->s->ours->numbers[field], size);
 }
 
 static int walk_own(struct walk *w, uint64_t at, bool *stops)

@@ -47,11 +47,7 @@ struct node {
 
 static uint64_t part(const unsigned char *bytes, uint16_t offset, size_t size)
 {
-    uint64_t value = 0;
-
-    if (offset + size <= NODE_BYTES)
-        memcpy(&value, bytes + offset, size);
-    return value;
+    return snapshot_part(bytes, NODE_BYTES, offset, size);
 }
 
 static bool read_node(struct walk *w, uint64_t address, struct node *out)
@@ -211,12 +207,7 @@ static int walk_stock(struct walk *w, const struct snapshot_process *p)
 
 static uint64_t own_part(const struct walk *w, const unsigned char *bytes, enum erlvm_field field, size_t size)
 {
-    uint32_t offset = w->s->ours->numbers[field];
-    uint64_t value = 0;
-
-    if (offset + size <= OWN_BYTES)
-        memcpy(&value, bytes + offset, size);
-    return value;
+    return snapshot_part(bytes, OWN_BYTES, w->s->ours->numbers[field], size);
 }
 
 static int tell_own(struct walk *w, const unsigned char *bytes, enum snapshot_tie tie)

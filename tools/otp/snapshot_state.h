@@ -104,14 +104,19 @@ static inline uint64_t snapshot_unpack(const struct otp_packing *p, uint64_t ter
             (x & p->cli_mask) << (p->cli_shift & 63)) & p->data_mask;
 }
 
-/* 0 beyond what was read. */
-static inline uint64_t snapshot_number(const unsigned char *p, size_t offset, size_t size)
+/* `size` bytes at most 8 of the `room` bytes that were read, zero-extended; 0 beyond them. */
+static inline uint64_t snapshot_part(const unsigned char *p, size_t room, size_t offset, size_t size)
 {
     uint64_t number = 0;
 
-    if (offset + size <= SNAPSHOT_MOST)
+    if (offset + size <= room)
         memcpy(&number, p + offset, size);
     return number;
+}
+
+static inline uint64_t snapshot_number(const unsigned char *p, size_t offset, size_t size)
+{
+    return snapshot_part(p, SNAPSHOT_MOST, offset, size);
 }
 
 /* 0 when the build has it not. */

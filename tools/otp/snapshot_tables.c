@@ -38,11 +38,7 @@ static bool is_atom(uint64_t term)
 
 static uint64_t part(const unsigned char *bytes, uint64_t offset, size_t size)
 {
-    uint64_t value = 0;
-
-    if (offset + size <= TABLE_BYTES)
-        memcpy(&value, bytes + offset, size);
-    return value;
+    return snapshot_part(bytes, TABLE_BYTES, offset, size);
 }
 
 static int tell(struct walk *w, const struct snapshot_table_info *table)

@@ -311,3 +311,18 @@ bool target_descends(int pid, int ancestor)
             return true;
     return false;
 }
+
+uint64_t target_resident_bytes(int pid)
+{
+    char path[64];
+    unsigned long long size, resident = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/statm", pid);
+    file = fopen(path, "re");
+    if (file && fscanf(file, "%llu %llu", &size, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}

@@ -62,5 +62,7 @@ bool target_same_life(const struct target_life *a, const struct target_life *b);
 const char *target_halt(int pid);
 /* Seconds since the process started; 0 when it is gone. */
 double target_age_s(int pid);
+/* What the process has in memory, as the kernel says; 0 when it is gone. */
+uint64_t target_resident_bytes(int pid);
 
 #endif
