@@ -20,6 +20,12 @@ static const char *const erls[] = {"erl", "$ERLVM"};
     "until grep -q '^ready' said; do sleep .05; kill -0 $p || exit 97; done\n"                                         \
     "e() { $ERLSNOOP ps \"$@\"; }\n"
 
+/* What the allocators of OTP 29 count, which exports no functions, is not known, and said so. */
+static bool counts_memory(int erl)
+{
+    return erl > 0 || support_emulator_exports();
+}
+
 /* Whether the first line that holds `mark` has, from there on, this too. */
 static bool line_has(const char *text, const char *mark, const char *what)
 {
@@ -136,7 +142,8 @@ START_TEST(test_ps_tells_of_a_core_file)
     ck_assert_msg(strstr(r->err, "'said': it is no core file") != NULL, "%s", r->err);
     ck_assert_msg(strstr(r->err, "'none': it cannot be read: No such file") != NULL, "%s", r->err);
     ck_assert_msg(line_has(r->out, "ac_tab", "application_controller") || line_has(r->out, "ac_tab", "public"), "%s", r->out);
-    ck_assert_msg(line_has(r->out, "resident", "a core file does not say") && line_has(r->out, "total", "B "), "%s", r->out);
+    ck_assert_msg(line_has(r->out, "resident", "a core file does not say"), "%s", r->out);
+    ck_assert_msg(line_has(r->out, "total ", counts_memory(_i) ? "B " : "not known of this release"), "%s", r->out);
     ck_assert_msg(strstr(r->out, "\"count\":997,\"first\":1,\"shape\":\"{message, integer}\"") != NULL, "%s", r->out);
     ck_assert_msg(strstr(r->out, "\"count\":89,\"first\":1,\"shape\":\"{message, integer}\"") != NULL, "%s", r->out);
 }
@@ -241,8 +248,9 @@ START_TEST(test_ps_tells_memory_and_atoms)
                 {"ets", "ets", 40} /* of a stock one without its list of tables */,     {"atom_used", "atom_used", 2},  {"code", "code", 25}};
     long said = -1;
 
-    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+    for (size_t i = 0; i < sizeof near / sizeof *near && counts_memory(_i); i++)
         assert_near(r, near[i].kind, near[i].said, near[i].percent);
+    ck_assert_msg(counts_memory(_i) || line_has(r->out, "\"kind\":\"total\"", "not known of this release"), "%s", r->out);
     ck_assert_int_gt(support_number(r->out, "\"kind\":\"resident\"", "size_bytes"), 10 << 20);
     ck_assert_int_eq(sscanf(strstr(r->out, "node atoms "), "node atoms %ld", &said), 1);
     /* waiting for a line may load a module, with its atoms */

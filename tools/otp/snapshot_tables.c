@@ -126,7 +126,7 @@ static void fill_size(const struct walk *w, const unsigned char *bytes, struct s
 
     out->rows = at;
     out->counted = true;
-    if (member(w, bytes, OTP_TABLE_SPREAD, 4))
+    if (member(w, bytes, OTP_TABLE_SPREAD, 1)) /* a bool of OTP 29, whose other bytes are anything; an int before */
         out->counted = add_up(w, at, &out->rows, &size);
     out->counted = out->counted && out->rows < MOST_COUNT && size < MOST_COUNT;
     out->words = out->counted ? (size + 7) / 8 : 0;
