@@ -175,6 +175,7 @@ static int tell_busy_port(struct reading *r, const struct snapshot_port *port)
     if (!is_socket(p.what))
         w.p.kind = PENDING_NONE;
     err = each_port_waiter(s, port, &w);
+    p.waits = w.first != 0;
     read_word(s, owner_at, &owner);
     if (!err && !w.first)
         err = see_waiter(&w, owner);

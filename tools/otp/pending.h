@@ -36,6 +36,7 @@ struct pending {
     ev_id id;         /* whose it is; 0: nobody's */
     uint64_t address; /* of that process in the VM; 0: not known */
     uint64_t age_ns;  /* how long it lasts; 0: not known */
+    bool waits;       /* of PENDING_PORT: whose it is waits for it, and need not be its owner */
     char what[320];   /* untrusted; "": nothing */
 };
 

@@ -624,8 +624,9 @@ bool snapshot_place(struct snapshot *s, const struct snapshot_process *p, char *
     return snapshot_lives(s, p);
 }
 
-/* The words of its stack from the top on, MAX_STACK at most. False: they cannot be read. */
-static bool read_stack(const struct snapshot *s, const struct snapshot_process *p, uint64_t *words, size_t *n)
+/* The words of its stack from the top on, `room` at most. False: they cannot be read. */
+static bool read_stack(const struct snapshot *s, const struct snapshot_process *p, uint64_t *words, size_t room,
+                       size_t *n)
 {
     uint64_t stop, end;
 
@@ -633,8 +634,15 @@ static bool read_stack(const struct snapshot *s, const struct snapshot_process *
         !read_at(s, p->address + s->layout->off[OTP_PROC_HEND], &end, sizeof end) ||
         words_between(stop, end) > MAX_COUNT)
         return false;
-    *n = words_between(stop, end) < MAX_STACK ? words_between(stop, end) : MAX_STACK;
+    *n = words_between(stop, end) < room ? words_between(stop, end) : room;
     return read_at(s, stop, words, *n * sizeof *words);
+}
+
+size_t snapshot_stack_words(struct snapshot *s, const struct snapshot_process *p, uint64_t *words, size_t room)
+{
+    size_t n;
+
+    return read_stack(s, p, words, room, &n) ? n : 0;
 }
 
 /* Return addresses are marked as no term is (see otp_stack.c). */
@@ -663,7 +671,7 @@ int snapshot_stack(struct snapshot *s, const struct snapshot_process *p,
     int err = -ESRCH;
 
     if (words && read_at(s, p->address + s->layout->off[OTP_PROC_I], &resume, sizeof resume) &&
-        read_stack(s, p, words, &n) && snapshot_lives(s, p)) {
+        read_stack(s, p, words, MAX_STACK, &n) && snapshot_lives(s, p)) {
         name_place(s, p->address, resume, &place, function, sizeof function);
         err = take(ctx, &(struct snapshot_frame){function, place.file, place.line});
         err = err ? err : take_callers(s, words, n, take, ctx);

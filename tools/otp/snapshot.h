@@ -121,6 +121,10 @@ struct snapshot_frame {
 int snapshot_stack(struct snapshot *snapshot, const struct snapshot_process *process,
                    int (*take)(void *ctx, const struct snapshot_frame *frame), void *ctx);
 
+/* Reads the first words of its stack, at most `room`. Returns how many; 0: there are none, or they cannot be read. */
+size_t snapshot_stack_words(struct snapshot *snapshot, const struct snapshot_process *process, uint64_t *words,
+                            size_t room);
+
 struct snapshot_port {
     ev_id id;
     uint64_t address; /* in the VM */

@@ -20,6 +20,8 @@ struct snapshot_peer {
     ev_id id;      /* of a process of this node; else 0 */
     uint64_t name; /* the atom's index when it is watched by name, WIRE_NO_ATOM else */
     uint64_t node; /* of a name at another node: that node's; WIRE_NO_ATOM else */
+    uint64_t ref;  /* of who watches: which reference, as snapshot_reference has it; 0: not known */
+    bool alias;    /* it watches by a reference that is an alias, too: an answer is to come to that, as of a call */
 };
 
 /* How much of it was told. */

@@ -8,12 +8,14 @@
 
 #include "snapshot_one.h"
 #include "snapshot_state.h"
+#include "snapshot_terms.h"
 
 enum {
     DEPTH = 256,      /* of a tree: one that is balanced is not as deep */
     NODE_BYTES = 56,  /* of a node, up to the end of what is read */
     OWN_BYTES = 128,  /* of an erlvm's entry */
     ATOM_SHIFT = 6,
+    ALIAS_BITS = 3,   /* above OTP_PEER_ALIAS: which kind of alias */
     ONLY = 1,         /* of a set of an erlvm: the bit of a pointer to the only entry */
 };
 
@@ -106,6 +108,14 @@ static void read_watched_name(const struct walk *w, const struct node *node, str
         peer->node = atom_of(node_name);
 }
 
+static void read_reference(const struct walk *w, const struct node *node, struct snapshot_peer *peer)
+{
+    uint64_t term;
+
+    if (read_of_node(w, node, node->begin, OTP_MONITOR_REF, &term) && !snapshot_reference(w->s, term, &peer->ref))
+        peer->ref = 0;
+}
+
 static int tell_monitor(struct walk *w, const struct node *node, enum snapshot_tie tie)
 {
     static const struct {
@@ -127,8 +137,11 @@ static int tell_monitor(struct walk *w, const struct node *node, enum snapshot_t
             continue;
         peer.what = rows[i].what;
         peer.term = rows[i].by_pid ? node->other : 0;
-        if (!target)
+        peer.alias = !target && node->flags >> w->s->layout->off[OTP_PEER_ALIAS] & ALIAS_BITS;
+        if (!target) {
             read_watched_name(w, node, &peer);
+            read_reference(w, node, &peer);
+        }
         return tell(w, &peer);
     }
     return 0; /* of nodes, who suspends whom, aliases: nobody's monitor */
@@ -225,6 +238,8 @@ static int tell_own(struct walk *w, const unsigned char *bytes, enum snapshot_ti
                                                  : SNAPSHOT_END_PROCESS;
     if (!at_node && !clock)
         peer.term = who;
+    peer.alias = tie == SNAPSHOT_WATCHES && own_part(w, bytes, ERLVM_PEER_ALIAS, 1);
+    peer.ref = tie == SNAPSHOT_WATCHES ? own_part(w, bytes, ERLVM_PEER_REF, 8) : 0;
     if (tie == SNAPSHOT_WATCHES && !clock)
         peer.name = atom_of(own_part(w, bytes, ERLVM_PEER_NAME, 8));
     if (at_node)
@@ -236,7 +251,7 @@ static int walk_own(struct walk *w, uint64_t set, enum snapshot_tie tie)
 {
     const uint32_t *numbers = w->s->ours->numbers;
     unsigned char bytes[OWN_BYTES] = {0};
-    size_t size = numbers[ERLVM_PEER_AT_NODE] + 1; /* the last that is looked at */
+    size_t size = numbers[ERLVM_PEER_AT_NODE] + 1; /* the last that is looked at: ERLVM_PEER_ALIAS stands before it */
     uint64_t at = set & ~(uint64_t)ONLY;
     int err = 0;
 

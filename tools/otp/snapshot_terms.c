@@ -410,6 +410,18 @@ static void put_reference(const struct reader *r, const uint64_t words[WORDS])
     term_text_add(r->out, "%s", r->form == SNAPSHOT_CONTENTS && plain ? text : "ref");
 }
 
+/* The first word behind its header: of a stock emulator two of its numbers, with the thread that made it. */
+bool snapshot_reference(struct snapshot *s, uint64_t term, uint64_t *out)
+{
+    uint64_t words[2];
+
+    if ((term & 3) != OTP_TAG_BOXED || !snapshot_read(s, term & ~7ull, words, sizeof words) ||
+        kind_of(s, words[0]) != REF)
+        return false;
+    *out = words[1];
+    return true;
+}
+
 static void put_float(const struct reader *r, uint64_t word)
 {
     double value;

@@ -16,6 +16,8 @@ enum snapshot_form {
 /* Returns `buf`. Untrusted: atoms and strings may be anything. Bytes of a binary that are no text stand as numbers. */
 const char *snapshot_term_text(struct snapshot *snapshot, uint64_t term, enum snapshot_form form, char *buf,
                                size_t size);
+/* Which reference of this node the term is, as a number that no other one has. False: it is none. */
+bool snapshot_reference(struct snapshot *snapshot, uint64_t term, uint64_t *out);
 /* The reference of three numbers, the last of which is printed first. */
 void snapshot_reference_text(const uint32_t numbers[3], char *buf, size_t size);
 /* The port's term as it is printed; "port" when its number is not known. */

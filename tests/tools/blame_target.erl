@@ -1,0 +1,36 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Who waits for whom: 20 for a cache, which waits for a database, which waits for nobody; two for each other; one for a
+%% program that reads nothing. A server that has asked the database, too, and goes on with its work does not wait.
+-module(blame_target).
+-export([main/0, web/0, init/1, handle_call/3, handle_cast/2]).
+
+main() ->
+    named(database, fun() -> receive never -> ok end end),
+    named(cache, fun() -> ask(database) end),
+    [spawn(?MODULE, web, []) || _ <- lists:seq(1, 20)],
+    named(left, fun() -> ask(right) end),
+    named(right, fun() -> ask(left) end),
+    named(writer, fun() -> write(open_port({spawn, "sleep 1000"}, [binary])) end),
+    {ok, _} = gen_server:start({local, busy_server}, ?MODULE, [], []),
+    timer:sleep(300),
+    io:format("ready~n"),
+    _ = io:get_line(""),
+    halt().
+
+named(Name, F) -> register(Name, spawn(F)).
+
+ask(Server) ->
+    receive after 100 -> ok end,
+    gen:call(Server, '$gen_call', question, infinity).
+
+web() -> ask(cache).
+
+write(Port) ->
+    port_command(Port, <<0:(8 * 100000)>>),
+    write(Port).
+
+init([]) ->
+    _ = gen_server:send_request(database, question),
+    {ok, []}.
+handle_call(_, _, State) -> {reply, ok, State}.
+handle_cast(_, State) -> {noreply, State}.
