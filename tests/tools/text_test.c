@@ -83,6 +83,19 @@ START_TEST(test_escape_for_each_reader)
 }
 END_TEST
 
+START_TEST(test_escape_for_a_page)
+{
+    char *out = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&out, &size);
+
+    escape_xml(file, "<b x='1' y=\"2\">&\033[2J\x80\xef\xbf\xbf");
+    fclose(file);
+    ck_assert_str_eq(out, "&lt;b x=&#39;1&#39; y=&quot;2&quot;&gt;&amp;\\x1b[2J\\x80\xef\xbf\xbd");
+    free(out);
+}
+END_TEST
+
 START_TEST(test_escape_text_cuts_at_a_whole_escape)
 {
     char out[32];
@@ -184,6 +197,7 @@ Suite *text_suite(void)
     tcase_add_loop_test(pure, test_provider_usdt_parse_arg_refuses, 0,
                         sizeof bad_args / sizeof *bad_args);
     tcase_add_loop_test(pure, test_escape_for_each_reader, 0, sizeof escapes / sizeof *escapes);
+    tcase_add_test(pure, test_escape_for_a_page);
     tcase_add_test(pure, test_escape_text_cuts_at_a_whole_escape);
     tcase_add_test(pure, test_hist_percentile_lies_in_its_slot);
     tcase_add_test(pure, test_hist_slots_follow_each_other);

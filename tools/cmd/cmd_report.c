@@ -12,6 +12,7 @@
 #include "recording/recording_read.h"
 #include "recording/recording_seen.h"
 #include "report_counts.h"
+#include "report_diagnose.h"
 #include "report_listing.h"
 #include "sink/sink.h"
 #include "source/feed.h"
@@ -35,6 +36,7 @@ struct state {
     bool chosen; /* words chose what is wanted */
     struct view_order order;      /* of the views that were asked for */
     bool on[VIEW_COUNT], viewed; /* views were asked for: the events are theirs */
+    bool diagnoses; /* what those tell is asked for, and nothing else */
     __u64 slowest[VIEW_NSLOWEST]; /* as of struct view_settings */
     const struct options *options;
     struct sink sink;
@@ -205,6 +207,56 @@ static int print_views(struct state *st)
     return err ? fail(err, "cannot print results: %s", strerror(-err)) : 0;
 }
 
+static bool is_life(size_t event)
+{
+    return event == BATCH_process__spawn || event == BATCH_process__exit || event == BATCH_process__exit_signal;
+}
+
+/*
+ * The first of what is needed that was not recorded; BATCH_EVENTS: none. *found: something was. The births and ends of
+ * processes are not enough for a view that needs something else as well.
+ */
+static size_t find_missing(const struct state *st, const struct wanted *needed, bool *found)
+{
+    size_t missing = BATCH_EVENTS;
+    bool of_lives = true;
+
+    *found = false;
+    for (size_t e = 0; e < BATCH_EVENTS; e++)
+        of_lives &= !needed->events[e] || is_life(e);
+    for (size_t e = BATCH_EVENTS; e-- > 0;) {
+        *found |= needed->events[e] && st->asked.events[e] && (of_lives || !is_life(e));
+        if (needed->events[e] && !st->asked.events[e])
+            missing = e;
+    }
+    return missing;
+}
+
+/* Whether events of the view were recorded, of a VM that tells them: what watches it live is as content. */
+static bool is_told(const struct state *st, enum view_id view)
+{
+    struct wanted needed = {{false}};
+    bool found;
+
+    if (!wanted_add(&needed, views[view].name))
+        return false;
+    for (size_t e = 0; e < BATCH_EVENTS; e++)
+        needed.events[e] &= !st->untold.events[e];
+    find_missing(st, &needed, &found);
+    return found || st->asked_unknown;
+}
+
+static int print_diagnosis(struct state *st)
+{
+    struct result_source source = source_of(st);
+    struct report_diagnosed what = {
+        .file = st->files[0], .vm = st->nvms ? st->vms[0].vm : 0, .name = st->nvms ? st->vms[0].name : ""};
+
+    for (int v = 0; v < VIEW_COUNT; v++)
+        what.told[v] = st->on[v] && is_told(st, (enum view_id)v);
+    return report_diagnose(&what, &source);
+}
+
 /* Tells what happened until then, and on the way each result that ends. */
 static int tell_until(struct state *st, uint64_t until_ns)
 {
@@ -249,13 +301,15 @@ static int leave_out_gap(struct state *st, uint64_t newest_ns)
 
 static int print_result(struct state *st)
 {
-    int err = 0;
+    int err = 0, ended;
 
     bool told = st->interval_ns && st->counts.last_ns <= st->begin_ns; /* all, in the results before */
 
     if (!told)
         sink_moment(&st->sink, st->counts.last_ns);
-    if (st->viewed && !told) {
+    if (st->diagnoses) {
+        err = print_diagnosis(st);
+    } else if (st->viewed && !told) {
         err = print_views(st);
     } else if (!st->viewed) {
         report_counts_print_totals(&st->counts, &st->sink);
@@ -264,7 +318,8 @@ static int print_result(struct state *st)
         report_counts_print_times(&st->counts, &st->sink);
     }
     print_lost(st);
-    return err ? err : sink_end(&st->sink);
+    ended = err < 0 ? 0 : sink_end(&st->sink);
+    return ended ? ended : err;
 }
 
 /* ---- reading */
@@ -428,31 +483,6 @@ static int learn_file(struct state *st, const char *name)
     return 0;
 }
 
-static bool is_life(size_t event)
-{
-    return event == BATCH_process__spawn || event == BATCH_process__exit || event == BATCH_process__exit_signal;
-}
-
-/*
- * The first of what is needed that was not recorded; BATCH_EVENTS: none. *found: something was. The births and ends of
- * processes are not enough for a view that needs something else as well.
- */
-static size_t find_missing(const struct state *st, const struct wanted *needed, bool *found)
-{
-    size_t missing = BATCH_EVENTS;
-    bool of_lives = true;
-
-    *found = false;
-    for (size_t e = 0; e < BATCH_EVENTS; e++)
-        of_lives &= !needed->events[e] || is_life(e);
-    for (size_t e = BATCH_EVENTS; e-- > 0;) {
-        *found |= needed->events[e] && st->asked.events[e] && (of_lives || !is_life(e));
-        if (needed->events[e] && !st->asked.events[e])
-            missing = e;
-    }
-    return missing;
-}
-
 /* `what` needs these events: zeros would be taken for an answer. */
 static int require(const struct state *st, const struct wanted *needed, const char *what)
 {
@@ -475,7 +505,7 @@ static int require_asked(const struct state *st)
 {
     int err = 0;
 
-    if (st->asked_unknown)
+    if (st->asked_unknown || st->diagnoses) /* that says itself what it lacks */
         return 0;
     if (st->chosen)
         return require(st, &st->wanted, "these probes");
@@ -624,6 +654,12 @@ static int add_word(void *ctx, const char *word)
     struct state *st = ctx;
     uint64_t interval_ns;
 
+    if (st->nfiles && !strcmp(word, "diagnose")) {
+        report_diagnose_views(st->on);
+        return (st->viewed = st->diagnoses = true, 0);
+    }
+    if (st->diagnoses)
+        return fail(FAIL_USAGE, "unexpected argument '%s' behind diagnose", word);
     if (st->nfiles && add_views(st, word))
         return 0;
     if (st->viewed && options_is_interval(word, &interval_ns)) {
@@ -667,6 +703,8 @@ static int check(const struct state *st, const struct options *o)
         return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
     if (st->chosen && st->viewed)
         return fail(FAIL_USAGE, "choose views, or probes");
+    if (st->diagnoses && (st->order.n || st->interval_ns || o->events || st->slower || st->top || st->by))
+        return fail(FAIL_USAGE, "diagnose is asked alone: without views, an interval, --events, --slower, --top, --by");
     if (st->slower && !view_has_filter(st->on, "slower"))
         return view_refuse_slower(NULL, NULL);
     if (st->top && !view_keeps_slowest(st->on))
@@ -682,9 +720,9 @@ int cmd_report(int argc, char **argv)
 {
     static struct state st;
     static const struct options_extra extras[] = {
-        {"", "FILE ... [VIEWS [interval]|PROBE ...]",
+        {"", "FILE ... [VIEWS [interval]|diagnose|PROBE ...]",
          "recordings, in any order; what is asked of them: views\n                 with commas between, a result each "
-         "interval seconds; or probes",
+         "interval seconds;\n                 what is wrong, by their events; or probes",
          add_word, false},
         {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
         {"slower", "TIME", "with --events: only what took at least TIME (5ms)", set_slower, true},

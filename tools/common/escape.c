@@ -103,3 +103,27 @@ size_t escape_erlang(char *out, size_t size, const char *in, size_t limit)
 {
     return escape_quoted(out, size, in, limit, "\\x{%x}");
 }
+
+/* U+FFFE and U+FFFF are valid UTF-8, and no characters of XML. */
+void escape_xml(FILE *out, const char *in)
+{
+    char clean[4096];
+
+    escape_text(clean, sizeof clean, in, sizeof clean);
+    for (const char *at = clean; *at; at++) {
+        switch (*at) {
+        case '&': fputs("&amp;", out); break;
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '"': fputs("&quot;", out); break;
+        case '\'': fputs("&#39;", out); break;
+        default:
+            if (!strncmp(at, "\xef\xbf\xbe", 3) || !strncmp(at, "\xef\xbf\xbf", 3)) {
+                fputs("\xef\xbf\xbd", out);
+                at += 2;
+            } else {
+                fputc(*at, out);
+            }
+        }
+    }
+}

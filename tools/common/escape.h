@@ -7,6 +7,7 @@
 #define TOOLS_ESCAPE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * For terminals: control characters, bytes that are no UTF-8, and characters that reorder
@@ -17,5 +18,7 @@ size_t escape_text(char *out, size_t size, const char *in, size_t limit);
 size_t escape_json(char *out, size_t size, const char *in, size_t limit);
 /* The inside of an Erlang string; bytes that are no UTF-8 become \x{fffd}. */
 size_t escape_erlang(char *out, size_t size, const char *in, size_t limit);
+/* As escape_text, printed as text or as the value of an attribute of XML and HTML; cut after some thousand bytes. */
+void escape_xml(FILE *out, const char *in);
 
 #endif

@@ -20,6 +20,8 @@ enum {
     MOST_KNOWN = 1 << 24,
 };
 
+static const uint64_t WAITS_NS = 1000000000; /* who waits for whom is read so far apart: it costs as much as the rest */
+
 /*
  * Finds the entry with this key (the value of its member `member`) in a table of the evidence, or adds an empty one.
  * NULL: there is no room, which e->left counts; or no memory (-ENOMEM in `err`, else 0).
@@ -88,7 +90,9 @@ void evidence_free(struct evidence *e)
     DROP_IF(e, processes, evidence_process, p, true);
     DROP_IF(e, parents, evidence_parent, p, true);
     DROP_IF(e, ports, evidence_port, p, true);
+    DROP_IF(e, tables, evidence_table, t, true);
     DROP_IF(e, open, evidence_open, o, true);
+    blame_end(&e->waits);
     free(e->known);
     free(e);
 }
@@ -144,6 +148,20 @@ static void see_again(struct evidence_process *p, const struct snapshot_process 
     p->looks++;
 }
 
+/* Who has ended is remembered no longer, and has no name then. */
+static void see_end(struct evidence *e, const struct evidence_process *p, uint64_t now_ns)
+{
+    struct evidence_end *end = &e->slowest_end;
+
+    if (p->last.status != SNAPSHOT_EXITING || p->exiting < end->looks)
+        return;
+    if (end->is.id != p->id)
+        evidence_name(e, &p->last, end->name);
+    end->is = p->last;
+    end->looks = p->exiting;
+    end->seconds = (double)(now_ns - p->first_ns) / 1e9 * p->exiting / p->looks;
+}
+
 static int remember(struct evidence *e, const struct snapshot_process *is, uint64_t now_ns)
 {
     struct evidence_process *p;
@@ -164,6 +182,7 @@ static int remember(struct evidence *e, const struct snapshot_process *is, uint6
         p->least_messages = is->messages;
     }
     see_again(p, is);
+    see_end(e, p, now_ns);
     p->seen = e->looks;
     p->worth = worth ? e->looks : p->worth;
     return 0;
@@ -250,7 +269,7 @@ static void keep_known(struct evidence *e, struct look *look)
     look->known = NULL;
 }
 
-/* ---- ports, schedulers, what is under way */
+/* ---- ports, tables, schedulers, what is under way */
 
 static int take_port(void *ctx, const struct snapshot_port *is)
 {
@@ -270,6 +289,31 @@ static int take_port(void *ctx, const struct snapshot_port *is)
     port->last = *is;
     if (waiting > port->most_waiting)
         port->most_waiting = waiting;
+    return 0;
+}
+
+static int take_table(void *ctx, const struct snapshot_table_info *is)
+{
+    struct look *look = ctx;
+    struct evidence *e = look->e;
+    const struct evidence_table_key key = {is->address, {is->numbers[0], is->numbers[1], is->numbers[2]}};
+    struct evidence_table *table;
+    int err;
+
+    look->now.tables++;
+    FIND_OR_ADD(e, tables, key, key, table, err);
+    if (!table)
+        return err;
+    if (!table->looks) {
+        table->first = *is;
+        table->first_ns = look->now.ns;
+        table->is_new = e->looks > 0;
+    }
+    table->grew += table->looks && is->rows > table->last.rows;
+    table->fixed += is->fixed > 0;
+    table->looks++;
+    table->last = *is;
+    table->seen = e->looks;
     return 0;
 }
 
@@ -332,6 +376,33 @@ static int take_open(void *ctx, const struct pending *is)
     return 0;
 }
 
+/* ---- who waits for whom */
+
+static int add_wait(void *ctx, const struct wait *wait)
+{
+    return blame_add(ctx, wait);
+}
+
+/* What cannot be read is not known; the rest of the look goes on. */
+static int look_at_waits(struct evidence *e, uint64_t now_ns)
+{
+    struct blame now = {0};
+    int err;
+
+    if (e->looks && now_ns < e->waits_ns + WAITS_NS)
+        return 0;
+    err = waits_read(e->snapshot, e->names, e->vm, add_wait, &now, NULL);
+    err = err ? err : blame_link(&now, now_ns, &e->waits);
+    if (err) {
+        blame_end(&now);
+        return err == -ENOMEM ? err : 0;
+    }
+    blame_end(&e->waits);
+    e->waits = now;
+    e->waits_ns = now_ns;
+    return 0;
+}
+
 /* ---- what the kernel says */
 
 /* Source: Documentation/scheduler/sched-stats.rst of Linux, /proc/PID/task/TID/schedstat. */
@@ -387,11 +458,17 @@ static int look_at_memory(struct evidence *e, struct look *look)
     look->now.has_ports = !err;
     if (err == -ENOMEM)
         return err;
+    err = snapshot_tables(e->snapshot, take_table, look, NULL);
+    look->now.has_tables = !err;
+    if (err == -ENOMEM)
+        return err;
+    DROP_IF(e, tables, evidence_table, t, t->seen != e->looks);
     look_at_schedulers(e);
     look->now.has_atoms = !snapshot_atoms(e->snapshot, &look->now.atoms, &e->atom_limit);
     if (snapshot_process_limit(e->snapshot, &e->process_limit))
         e->process_limit = 0;
-    err = pending_read(e->snapshot, wanted, take_open, look);
+    err = look_at_waits(e, look->now.ns);
+    err = err ? err : pending_read(e->snapshot, wanted, take_open, look);
     DROP_IF(e, open, evidence_open, o, o->last_ns != look->now.ns); /* what is not found any more is over */
     return err;
 }
@@ -415,6 +492,7 @@ int evidence_look(struct evidence *e)
     e->atoms_grew += e->looks && look.now.atoms > e->last.atoms;
     e->processes_grew += e->looks && look.now.processes > e->last.processes;
     e->ports_grew += e->looks && look.now.ports > e->last.ports;
+    e->tables_grew += e->looks && look.now.tables > e->last.tables;
     e->last = look.now;
     e->looks++;
     return 0;

@@ -10,12 +10,16 @@
 #include <stdint.h>
 
 #include "common/quota.h"
+#include "blame.h"
 #include "common/table.h"
 #include "counted.h"
 #include "otp/pending.h"
 #include "otp/snapshot.h"
+#include "otp/snapshot_tables.h"
 
 struct names;
+
+enum { EVIDENCE_TEXT = 200 };
 
 /*
  * A process that is worth remembering: it had messages, much memory, or did something. It is followed from then on, and
@@ -56,6 +60,19 @@ struct evidence_port {
     UT_hash_handle hh;
 };
 
+/* An ETS table that is there in the last look. What is counted is looks since it was seen first. */
+struct evidence_table {
+    struct evidence_table_key {
+        uint64_t address, numbers[3];
+    } key;
+    struct snapshot_table_info first, last;
+    uint64_t first_ns; /* CLOCK_MONOTONIC: of the look in which it was seen first */
+    bool is_new;       /* that was not the first of all */
+    unsigned looks, grew, fixed; /* grew: it had more rows than in the one before */
+    unsigned seen;               /* the number of the last look in which it was there */
+    UT_hash_handle hh;
+};
+
 /* Something that is under way in the last look, and was in all since the first in which it was seen. */
 struct evidence_open {
     struct evidence_open_key {
@@ -77,12 +94,20 @@ struct evidence_schedulers {
 /* Of a look. */
 struct evidence_moment {
     uint64_t ns; /* CLOCK_MONOTONIC */
-    uint64_t processes, atoms, ports;
+    uint64_t processes, atoms, ports, tables;
     uint64_t memory;            /* bytes of all heaps */
     uint64_t resident;          /* bytes, of the whole program; 0: not known */
     uint64_t ran_ns, waited_ns; /* of the threads it has: on a processor, and for one */
     struct quota quota;
-    bool has_ports, has_atoms, has_quota, has_threads;
+    bool has_ports, has_atoms, has_tables, has_quota, has_threads;
+};
+
+/* Of a process that was seen while it ended. */
+struct evidence_end {
+    struct snapshot_process is;
+    unsigned looks;           /* in which it was ending */
+    double seconds;           /* that those took */
+    char name[EVIDENCE_TEXT]; /* of a stock one its pid: how it began is overwritten by then. Untrusted */
 };
 
 struct evidence {
@@ -92,7 +117,8 @@ struct evidence {
     unsigned looks;
     struct evidence_moment first, last;
     uint64_t running; /* the sum over all looks of processes that ran or were being collected */
-    unsigned atoms_grew, processes_grew, ports_grew; /* looks in which there were more than in the one before */
+    /* looks in which there were more than in the one before */
+    unsigned atoms_grew, processes_grew, ports_grew, tables_grew;
     uint64_t process_limit, atom_limit;              /* 0: not known */
     uint64_t unclear;                                /* processes whose memory made no sense, in all looks */
     uint64_t left;                                   /* what there was no room to remember */
@@ -100,8 +126,12 @@ struct evidence {
     const struct counted *counted; /* the caller's: what views told meanwhile; NULL: nothing, or not yet */
     struct evidence_process *processes;
     struct evidence_parent *parents;
+    struct evidence_end slowest_end; /* of those that have ended, too; looks 0: none was seen */
     struct evidence_port *ports;
+    struct evidence_table *tables;
     struct evidence_open *open;
+    struct blame waits;   /* who waits for whom, once a second, with what was before */
+    uint64_t waits_ns;    /* CLOCK_MONOTONIC: when that was read; 0: it is not known */
     struct evidence_schedulers schedulers[3]; /* by enum snapshot_scheduler_type */
     bool has_schedulers, has_open[PENDING_NKINDS];
     struct evidence_known *known; /* who lived at the last look */
@@ -118,5 +148,17 @@ double evidence_seconds(const struct evidence *evidence);
 /* What the VM's threads had between the first and the last look: seconds on processors, and waiting for one. False: not
  * known, as threads have ended meanwhile, too. */
 bool evidence_threads(const struct evidence *evidence, double *ran, double *waited);
+
+/* Who a process is, by name or else by its pid; where it stands. Returns `buf`. */
+const char *evidence_name(const struct evidence *evidence, const struct snapshot_process *process,
+                          char buf[EVIDENCE_TEXT]);
+const char *evidence_place(const struct evidence *evidence, const struct snapshot_process *process,
+                           char buf[EVIDENCE_TEXT]);
+/* The name by the pid: the table of processes is walked for one that is neither remembered nor a parent. */
+const char *evidence_name_of(const struct evidence *evidence, ev_id id, char buf[EVIDENCE_TEXT]);
+/* Whether it began as a supervisor. */
+bool evidence_is_supervisor(const struct evidence *evidence, const struct evidence_parent *parent);
+/* NULL: it is not remembered. */
+const struct evidence_process *evidence_find(const struct evidence *evidence, ev_id id);
 
 #endif

@@ -64,17 +64,4 @@ double findings_tens(double number);
     void find_##rule(const struct evidence *evidence, struct findings *out);
 #include "findings.def"
 
-/* For rules: who a process is, by name or else by its pid; where it stands. Returns `buf`. */
-enum { EVIDENCE_TEXT = 200 };
-const char *evidence_name(const struct evidence *evidence, const struct snapshot_process *process,
-                          char buf[EVIDENCE_TEXT]);
-const char *evidence_place(const struct evidence *evidence, const struct snapshot_process *process,
-                           char buf[EVIDENCE_TEXT]);
-/* The name by the pid: the table of processes is walked for one that is neither remembered nor a parent. */
-const char *evidence_name_of(const struct evidence *evidence, ev_id id, char buf[EVIDENCE_TEXT]);
-/* Whether it began as a supervisor. */
-bool evidence_is_supervisor(const struct evidence *evidence, const struct evidence_parent *parent);
-/* NULL: it is not remembered. */
-const struct evidence_process *evidence_find(const struct evidence *evidence, ev_id id);
-
 #endif

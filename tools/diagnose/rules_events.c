@@ -219,6 +219,18 @@ void find_disk_slow(const struct evidence *e, struct findings *out)
 
 /* ---- ports and nodes */
 
+/* The port of a connection to a node is busy as long as that: then it is the node's finding. */
+static bool is_connection(const struct evidence *e, uint64_t busy_ns)
+{
+    const struct row_dist_links *row;
+
+    for (size_t i = 0; (row = counted_row(e->counted, VIEW_TABLE_dist_links, i, NULL)); i++)
+        if (row->suspends && (double)row->busy.sum >= 0.7 * (double)busy_ns &&
+            (double)row->busy.sum <= 1.4 * (double)busy_ns)
+            return true;
+    return false;
+}
+
 void find_port_suspends(const struct evidence *e, struct findings *out)
 {
     const struct row_ports_by_port *row;
@@ -229,7 +241,7 @@ void find_port_suspends(const struct evidence *e, struct findings *out)
     for (size_t i = 0; (row = counted_row(e->counted, VIEW_TABLE_ports_by_port, i, &port)); i++) {
         double busy = at_a_time(e, row->busy.sum);
 
-        if (busy < 0.1)
+        if (busy < 0.1 || is_connection(e, row->busy.sum))
             continue;
         findings_add(out, FINDING_port_suspends, findings_least(50 + 30 * busy, 80), 0, port,
                      "it was busy for %.0f%% of the time, %llu times, once for %s; most is sent to ports by %s",

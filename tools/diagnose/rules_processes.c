@@ -214,13 +214,13 @@ void find_suspended(const struct evidence *e, struct findings *out)
 
 void find_exit_slow(const struct evidence *e, struct findings *out)
 {
-    char name[EVIDENCE_TEXT];
+    const struct evidence_end *end = &e->slowest_end;
+    char parent[EVIDENCE_TEXT];
 
-    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_exit_slow); p = p->hh.next)
-        if (e->looks >= 4 && p->exiting >= 3)
-            findings_add(out, FINDING_exit_slow, findings_least(50 + 5.0 * p->exiting, 75), p->last.id,
-                         evidence_name(e, &p->last, name), "it has been ending for %.1f s",
-                         seconds_of(e, p) * share(p, p->exiting));
+    if (e->looks >= 4 && end->looks >= 3)
+        findings_add(out, FINDING_exit_slow, findings_least(50 + 5.0 * end->looks, 75), end->is.id, end->name,
+                     "it was ending for %.1f s; it was started by %s", end->seconds,
+                     end->is.parent ? evidence_name_of(e, end->is.parent, parent) : "a process that has ended");
 }
 
 /* Not where the machine kept the VM's threads from running. */

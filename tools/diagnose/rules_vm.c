@@ -160,18 +160,24 @@ static bool is_of_busy_port(const struct evidence *e, ev_id owner)
     return false;
 }
 
+/* A port of a connection to a node: its owner is a process of the protocol between nodes. */
+static bool is_connection(const struct evidence *e, const char *owner)
+{
+    return e->has_open[PENDING_NODE] && strstr(owner, "_dist:") != NULL;
+}
+
 void find_port_busy(const struct evidence *e, struct findings *out)
 {
     char name[EVIDENCE_TEXT], owner[EVIDENCE_TEXT], size[16], messages[64];
 
     for (const struct evidence_port *p = e->ports; p && findings_room(out, FINDING_port_busy); p = p->hh.next) {
-        if (e->looks < 4 || share(e, p->busy) < 0.5)
+        if (e->looks < 4 || share(e, p->busy) < 0.5 || is_connection(e, evidence_name_of(e, p->last.owner, owner)))
             continue;
         if (!snapshot_port_name(e->snapshot, &p->last, name, sizeof name) || !*name)
             snprintf(name, sizeof name, "a port");
         sink_format_size(size, sizeof size, p->most_waiting);
         findings_add(out, FINDING_port_busy, 60 + 30 * share(e, p->busy), p->last.owner,
-                     evidence_name_of(e, p->last.owner, owner), "%s is busy, with %s that it does not take%s", name,
+                     owner, "%s is busy, with %s that it does not take%s", name,
                      size, waiting_messages(e, p->last.owner, messages));
     }
     for (const struct evidence_open *o = e->open; o && findings_room(out, FINDING_port_busy); o = o->hh.next)

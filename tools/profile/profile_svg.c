@@ -72,30 +72,6 @@ static const char script[] =
     "})();\n"
     "]]></script>\n";
 
-/* U+FFFE and U+FFFF are valid UTF-8, and no characters of XML. */
-static void print_xml(FILE *out, const char *text)
-{
-    char clean[4096];
-
-    escape_text(clean, sizeof clean, text, sizeof clean);
-    for (const char *at = clean; *at; at++) {
-        switch (*at) {
-        case '&': fputs("&amp;", out); break;
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '"': fputs("&quot;", out); break;
-        case '\'': fputs("&#39;", out); break;
-        default:
-            if (!strncmp(at, "\xef\xbf\xbe", 3) || !strncmp(at, "\xef\xbf\xbf", 3)) {
-                fputs("\xef\xbf\xbd", out);
-                at += 2;
-            } else {
-                fputc(*at, out);
-            }
-        }
-    }
-}
-
 static int hue_of(const struct profile_frame *frame)
 {
     unsigned hash = 0;
@@ -144,9 +120,9 @@ static void print_frame(const struct canvas *c, const struct profile_node *node,
 
     profile_label(&node->frame, c->lines, label, sizeof label);
     fputs("<g class=\"f\" data-n=\"", c->out);
-    print_xml(c->out, label);
+    escape_xml(c->out, label);
     fprintf(c->out, "\" data-x=\"%.7f\" data-w=\"%.7f\"><title>", x, w);
-    print_xml(c->out, label);
+    escape_xml(c->out, label);
     fputs(" \xe2\x80\x93 ", c->out);
     print_value(c, node->total);
     fprintf(c->out,
@@ -155,7 +131,7 @@ static void print_frame(const struct canvas *c, const struct profile_node *node,
             colours[node->frame.kind].saturation, colours[node->frame.kind].lightness);
     cut_label(label, w * WIDTH);
     fprintf(c->out, "<text x=\"%.2f\" y=\"%d\">", x * WIDTH + 3, y + 12);
-    print_xml(c->out, label);
+    escape_xml(c->out, label);
     fputs("</text></g>\n", c->out);
 }
 
@@ -206,7 +182,7 @@ static void print_head(const struct canvas *c, const char *title)
         "pointer-events: auto }</style>\n"
         "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"3\" y=\"18\" style=\"font-size: 15px\">",
         WIDTH, c->height, WIDTH, c->height);
-    print_xml(c->out, title);
+    escape_xml(c->out, title);
     fprintf(c->out,
             "</text>\n<text id=\"search\" x=\"%d\" y=\"18\">Search (/)</text>\n<text id=\"status\" x=\"3\" "
             "y=\"36\"></text>\n",

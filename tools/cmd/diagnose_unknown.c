@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "diagnose_unknown.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct telling {
+    const struct diagnosis *d;
+    void (*take)(void *ctx, const char *what, const char *why);
+    void *ctx;
+};
+
+static void tell(const struct telling *t, const char *what, const char *why)
+{
+    t->take(t->ctx, what, why);
+}
+
+/* ---- events */
+
+/* Why the rule's events were not told. False: they were. */
+static bool lacks_events(const struct diagnosis *d, enum finding_rule rule, char *why, size_t size)
+{
+    enum view_id lacks;
+
+    if (counted_serves(d->counted, finding_texts[rule].needs, &lacks))
+        return false;
+    if (!d->counted)
+        snprintf(why, size, "--looks: nothing was attached");
+    else if (d->file)
+        snprintf(why, size, "it was recorded without events of %s", views[lacks].name);
+    else if (d->counted->why[0])
+        snprintf(why, size, "%s", d->counted->why);
+    else if (d->counted->seconds > 0)
+        snprintf(why, size,
+                 "no function of this VM stands for the events of %s (erlsnoop doctor -p %u says why; an erlvm tells "
+                 "them)",
+                 views[lacks].name, d->pid);
+    else
+        snprintf(why, size, "it was watched for too short a time");
+    return true;
+}
+
+static void tell_each_rule(const struct telling *t)
+{
+    char why[512];
+
+    for (int rule = 0; rule < FINDING_RULES; rule++)
+        if (lacks_events(t->d, (enum finding_rule)rule, why, sizeof why))
+            tell(t, finding_texts[rule].rule, why);
+}
+
+static void tell_rules_together(const struct telling *t)
+{
+    bool said[FINDING_RULES] = {false};
+    char why[512], other[512], text[1024];
+
+    for (int rule = 0; rule < FINDING_RULES; rule++) {
+        if (said[rule] || !lacks_events(t->d, (enum finding_rule)rule, why, sizeof why))
+            continue;
+        snprintf(text, sizeof text, "%s; not looked for: %s", why, finding_texts[rule].rule);
+        for (int k = rule + 1; k < FINDING_RULES; k++)
+            if (lacks_events(t->d, (enum finding_rule)k, other, sizeof other) && !strcmp(why, other)) {
+                snprintf(text + strlen(text), sizeof text - strlen(text), ", %s", finding_texts[k].rule);
+                said[k] = true;
+            }
+        tell(t, "events", text);
+    }
+}
+
+/* What was told, but not all the time. */
+static void tell_partly_known(const struct telling *t)
+{
+    const struct counted *c = t->d->counted;
+    char text[512];
+
+    if (!c || c->seconds <= 0)
+        return;
+    if (c->why[0])
+        snprintf(text, sizeof text, "they were watched for %.1f s only: %s", c->seconds, c->why);
+    else
+        snprintf(text, sizeof text,
+                 "they were watched for %.0f%% of the time, as more would have cost the VM more than --budget; what is "
+                 "rare may have been missed",
+                 100 * c->share);
+    if (c->why[0] || c->share < 0.9)
+        tell(t, "some events", text);
+}
+
+/* Of slices the time alone was told, not what their threads did. */
+static bool lacks_threads(const struct counted *c)
+{
+    const struct row_sched_by_kind *row = counted_number(c, VIEW_TABLE_sched_by_kind, VIEW_SCHEDULER_NORMAL);
+
+    return row && row->slices && !row->cpu.count;
+}
+
+/* ---- looks */
+
+static bool lacks_sizes(const struct evidence *e)
+{
+    for (const struct evidence_table *t = e->tables; t; t = t->hh.next)
+        if (!t->last.counted)
+            return true;
+    return false;
+}
+
+static void tell_looks(const struct telling *t)
+{
+    const struct evidence *e = t->d->evidence;
+    int ended = t->d->ended;
+    const char *no_ports = t->d->no_ports;
+    const struct {
+        bool is;
+        const char *what, *why;
+    } rows[] = {
+        {ended != 0, "the rest", ended == -ESRCH ? "it has ended" : "its memory cannot be read any more"},
+        {e->looks < DIAGNOSIS_LEAST_LOOKS, "what grows", "it was looked at too few times"},
+        {e->looks < 4, "mailboxes", "it was looked at too few times"},
+        {!e->last.has_ports, "ports", no_ports[0] ? no_ports : "they cannot be read"},
+        {!e->last.has_tables, "ETS tables", "they cannot be read"},
+        {lacks_sizes(e), "some ETS tables", "how large they are cannot be read"},
+        {!e->has_schedulers, "schedulers", "they cannot be read"},
+        {!e->has_open[PENDING_FILE], "files", "what its threads do with them cannot be read"},
+        {!e->has_open[PENDING_NODE], "other nodes", "their connections cannot be read"},
+        {!e->last.has_atoms, "atoms", "their number cannot be read"},
+        {!e->process_limit, "limits", "how many processes there may be cannot be read"},
+        {!e->last.has_threads, "processors", "/proc/PID/task/TID/schedstat cannot be read"},
+        {e->unclear != 0, "some processes", "what their memory says made no sense"},
+        {lacks_threads(t->d->counted), "scheduler_held",
+         "pages of events do not say what threads did; erlsnoop sched --source notes asks"},
+        {e->left != 0, "some processes", "there are more processes or tables than can be remembered"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].is)
+            tell(t, rows[i].what, rows[i].why);
+}
+
+/* Of a recording: what only memory tells. */
+static void tell_unseen(const struct telling *t, bool by_rule)
+{
+    static const char why[] = "a recording holds events; what a VM's memory tells is not in it";
+    char text[2048];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s; not looked for:", why);
+
+    for (int rule = 0; rule < FINDING_RULES; rule++) {
+        if (finding_needs_events((enum finding_rule)rule))
+            continue;
+        if (by_rule)
+            tell(t, finding_texts[rule].rule, why);
+        else if (used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, " %s", finding_texts[rule].rule);
+    }
+    if (!by_rule)
+        tell(t, "memory", text);
+}
+
+void diagnosis_unknown(const struct diagnosis *d, bool by_rule,
+                       void (*take)(void *ctx, const char *what, const char *why), void *ctx)
+{
+    const struct telling t = {d, take, ctx};
+
+    if (d->file)
+        tell_unseen(&t, by_rule);
+    else
+        tell_looks(&t);
+    if (by_rule)
+        tell_each_rule(&t);
+    else
+        tell_rules_together(&t);
+    tell_partly_known(&t);
+}
