@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds erlsnoop diagnose against the illnesses of zoo.erl, ill and healed, on each VM, and prints a table.
 
-    check_zoo.py [-d SECONDS] [--vm NAME=COMMAND ...] [--folder FOLDER] [RULE ...]
+    check_zoo.py [-d SECONDS] [--vm NAME=COMMAND ...] [--pairs | --folder FOLDER] [RULE ...]
 
 An ill one is right when the first finding is of its kind and names its culprit; a healed one when no finding is above
-50. --folder: modules w_<illness>.erl that print one term of truth when run(Seconds) ends; of those the first finding is
+50. --pairs: each illness together with another one in the same VM, which is right when both are among the first three
+findings. --folder: modules w_<illness>.erl that print one term of truth when run(Seconds) ends; of those the first finding is
 shown beside what they say of themselves, and nothing is judged.
 """
 import argparse, glob, json, os, re, select, subprocess, sys, tempfile, time
@@ -13,12 +14,19 @@ import argparse, glob, json, os, re, select, subprocess, sys, tempfile, time
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get('BUILD', 'build'))
 SNOOP = os.path.join(BUILD, 'erlsnoop')
-NEEDS = {'near_limit': ['+P', '1024'], 'dirty_io_full': ['+SDio', '4', '+A', '4']}
+NODE = ['+zdbbl', '64', '-kernel', 'inet_dist_connect_options', '[{sndbuf,65536}]']
+NEEDS = {'near_limit': ['+P', '1024'], 'dirty_io_full': ['+SDio', '4', '+A', '4'], 'node_busy': NODE,
+         'node_suspends': NODE, 'busy_waiting': ['+sbwt', 'very_long']}
 MOST_HEALED = 50
 # An erlvm has one pool of threads for files and no schedulers for them: that all are taken is told by what hangs.
 ALSO_RIGHT = {('dirty_io_full', 'erlvm'): 'file_hangs'}
-# An erlvm lends the scheduler of what is long, and its pages do not tell what its threads did.
-NOT_ILL = {('scheduler_held', 'erlvm')}
+# An erlvm lends the scheduler of what is long, and its pages do not tell what its threads did; it does not spin, binds no
+# process to a scheduler, has a pool of threads for what is dirty, and frees tables when their owner has ended.
+NOT_ILL = {(rule, 'erlvm') for rule in ('exit_slow', 'scheduler_held', 'busy_waiting', 'queues_uneven',
+                                        'dirty_cpu_full', 'long_native')}
+
+# What there is no other illness beside: nothing runs, or the table of processes is full.
+ALONE = ('halted', 'near_limit')
 
 
 def diagnose(pid, seconds):
@@ -43,16 +51,17 @@ def vm_below(pid):
     return pid
 
 
-def start(vm, rule, way, beams):
-    command = vm.split() + NEEDS.get(rule, []) + ['-noshell', '-pa', beams, '-run', 'zoo', way, rule]
+def start(vm, rules, way, beams):
+    needs = [word for rule in rules for word in NEEDS.get(rule, [])]
+    command = vm.split() + needs + ['-noshell', '-pa', beams, '-run', 'zoo', way] + list(rules)
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                             text=True, cwd=beams)
 
 
-def await_ready(process):
-    """What it says until it is ill, or has ended, or for 30 s."""
+def await_ready(process, n):
+    """What it says until it has n illnesses, or has ended, or says nothing for 30 s."""
     said = ''
-    while '{ready' not in said and select.select([process.stdout], [], [], 30)[0]:
+    while said.count('{ready') < n and select.select([process.stdout], [], [], 30)[0]:
         more = os.read(process.stdout.fileno(), 4096).decode()
         said += more
         if not more:
@@ -60,11 +69,12 @@ def await_ready(process):
     return said
 
 
-def try_one(vm, rule, way, beams, seconds):
-    """The findings, and the culprit that the workload names."""
-    process = start(vm, rule, way, beams)
-    ready = await_ready(process)
-    told = re.search(r"\{ready,(\w+),'?([^'}]*)'?\}\.", ready)
+def try_rules(vm, rules, way, beams, seconds):
+    """The findings, and the culprits that the workloads name."""
+    process = start(vm, rules, way, beams)
+    ready = await_ready(process, len(rules))
+    culprits = [told[1] for told in re.findall(r"\{ready,(\w+),'?([^'}]*)'?\}\.", ready)]
+    told = len(culprits) == len(rules)
     found = diagnose(vm_below(process.pid), seconds) if told else [{'rule': 'NOT READY', 'score': 0, 'what': ready}]
     process.stdin.close()
     try:
@@ -74,11 +84,35 @@ def try_one(vm, rule, way, beams, seconds):
         process.kill()
     for name in glob.glob('/tmp/zoo_fifo.*'):
         os.unlink(name)
-    return found, told.group(2) if told else ''
+    for name in glob.glob('/sys/fs/cgroup/zoo.*') + glob.glob('/sys/fs/cgroup/cpu/zoo.*'):
+        os.rmdir(name)
+    return found, culprits if told else [''] * len(rules)
 
 
 def short(found):
     return '%s %d %s' % (found[0]['rule'], found[0]['score'], found[0].get('who', '')) if found else '-'
+
+
+def is_of(finding, rule, name, culprit):
+    return finding['rule'] in (rule, ALSO_RIGHT.get((rule, name))) and culprit in ('any', finding.get('who', ''))
+
+
+def check_pairs(vms, rules, beams, seconds):
+    """Each with the one that stands half of them further."""
+    right = wrong = 0
+    print('%-38s %-8s %s' % ('ILLNESSES', 'VM', 'THE FIRST THREE FINDINGS'))
+    for name, vm in vms:
+        ill = [rule for rule in rules if (rule, name) not in NOT_ILL and rule not in ALONE]
+        for i, one in enumerate(ill[:(len(ill) + 1) // 2]):
+            both = [one, ill[(i + len(ill) // 2) % len(ill)]]
+            found, culprits = try_rules(vm, both, 'ill', beams, seconds)
+            seen = [any(is_of(f, rule, name, culprit) for f in found[:3]) for rule, culprit in zip(both, culprits)]
+            right += all(seen)
+            wrong += not all(seen)
+            print('%-38s %-8s %s%s' % (' + '.join(both), name, '; '.join(short(found[k:]) for k in range(min(3, len(found)))),
+                                       '' if all(seen) else '  WRONG'), flush=True)
+    print('zoo, pairs: %d right, %d wrong' % (right, wrong))
+    return wrong
 
 
 def check_rules(vms, rules, beams, seconds):
@@ -86,10 +120,9 @@ def check_rules(vms, rules, beams, seconds):
     print('%-18s %-8s %-44s %s' % ('ILLNESS', 'VM', 'ILL: THE FIRST FINDING', 'HEALED'))
     for rule in rules:
         for name, vm in (vm for vm in vms if (rule, vm[0]) not in NOT_ILL):
-            ill, culprit = try_one(vm, rule, 'ill', beams, seconds)
-            healed, _ = try_one(vm, rule, 'healed', beams, seconds)
-            right_rules = (rule, ALSO_RIGHT.get((rule, name)))
-            found = bool(ill) and ill[0]['rule'] in right_rules and culprit in ('any', ill[0].get('who', ''))
+            ill, culprits = try_rules(vm, [rule], 'ill', beams, seconds)
+            healed, _ = try_rules(vm, [rule], 'healed', beams, seconds)
+            found = bool(ill) and is_of(ill[0], rule, name, culprits[0])
             quiet = not healed or 0 < healed[0]['score'] <= MOST_HEALED
             right += found + quiet
             wrong += (not found) + (not quiet)
@@ -127,6 +160,7 @@ def main():
     parser.add_argument('-d', type=int, default=4)
     parser.add_argument('--vm', action='append')
     parser.add_argument('--folder')
+    parser.add_argument('--pairs', action='store_true')
     parser.add_argument('rules', nargs='*')
     asked = parser.parse_args()
     vms = [text.split('=', 1) for text in asked.vm or ['erl=erl', 'erlvm=' + os.path.join(BUILD, 'erlvm')]]
@@ -140,7 +174,8 @@ def main():
         unknown = set(rules) - set(listed)
         if unknown:
             return 'no such illness: ' + ', '.join(sorted(unknown))
-        return 1 if check_rules(vms, rules, beams, asked.d) else 0
+        check = check_pairs if asked.pairs else check_rules
+        return 1 if check(vms, rules, beams, asked.d) else 0
 
 
 if __name__ == '__main__':

@@ -1,11 +1,11 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Illnesses of Erlang systems as small workloads, and the same healed: each is named as the finding that erlsnoop
 %% diagnose makes of it. Beside it runs healthy traffic: a ticker, and calls of a server.
-%%   erl -noshell -run zoo ill mailbox_grows | healed mailbox_grows | list
+%%   erl -noshell -run zoo ill mailbox_grows [RULE...] | healed mailbox_grows | list
 %% Says {begins, Rule}, and {ready, Rule, Culprit} once it is ill, the culprit as a finding names it (any: it names no
 %% process), and stays until its standard input is closed.
 -module(zoo).
--export([ill/1, healed/1, list/0, helper/1, start_link/0, flaky/0, init/1, worker/1, reporter/1, log/2]).
+-export([ill/1, healed/1, list/0, helper/1, start_link/0, flaky/0, init/1, worker/1, reporter/1, log/2, big_owner/1]).
 
 %% {Rule, how to make it: fun(Ill :: boolean()) -> Culprit}
 rules() ->
@@ -21,7 +21,11 @@ rules() ->
      {state_copied, fun state_copied/1},
      {restart_storm, fun restart_storm/1},
      {processes_leak, fun processes_leak/1},
+     {exit_slow, fun exit_slow/1},
      {ports_leak, fun ports_leak/1},
+     {tables_leak, fun tables_leak/1},
+     {table_fixed, fun table_fixed/1},
+     {table_grows, fun table_grows/1},
      {atoms_grow, fun atoms_grow/1},
      {near_limit, fun near_limit/1},
      {port_busy, fun port_busy/1},
@@ -32,31 +36,44 @@ rules() ->
      {crash_costs, fun crash_costs/1},
      {calls_time_out, fun calls_time_out/1},
      {server_slow, fun server_slow/1},
+     {deadlock, fun deadlock/1},
+     {calls_hang, fun calls_hang/1},
      {disk_slow, fun disk_slow/1},
      {port_suspends, fun port_suspends/1},
      {scheduler_held, fun scheduler_held/1},
-     {gc_costs, fun gc_costs/1}].
+     {gc_costs, fun gc_costs/1},
+     {halted, fun halted/1},
+     {throttled, fun throttled/1},
+     {starved, fun starved/1},
+     {busy_waiting, fun busy_waiting/1},
+     {dirty_cpu_full, fun dirty_cpu_full/1},
+     {long_native, fun long_native/1},
+     {queues_uneven, fun queues_uneven/1},
+     {node_busy, fun node_busy/1},
+     {node_suspends, fun node_suspends/1}].
 
 list() ->
     [io:format("~s~n", [Rule]) || {Rule, _} <- rules()],
     halt().
 
-ill([Rule]) -> run(Rule, true).
-healed([Rule]) -> run(Rule, false).
+ill(Rules) -> run(Rules, true).
+healed(Rules) -> run(Rules, false).
 
-run(Name, Ill) ->
-    Rule = list_to_atom(Name),
+run(Names, Ill) ->
     logger:set_primary_config(level, none),
     [{module, M} = code:ensure_loaded(M) || M <- [io_lib_pretty, timer, string, filename]], % whatever becomes of files
-    io:format("~p.~n", [{begins, Rule}]),
-    {Rule, Make} = lists:keyfind(Rule, 1, rules()),
     Echo = spawn(fun echo/0),
     spawn(fun() -> tick() end),
     spawn(fun() -> ask(Echo) end),
-    Culprit = Make(Ill),
-    io:format("~p.~n", [{ready, Rule, Culprit}]),
+    [make(list_to_atom(Name), Ill) || Name <- Names],
     _ = io:get_line(""),
     erlang:halt(0, [{flush, false}]).
+
+make(Rule, Ill) ->
+    io:format("~p.~n", [{begins, Rule}]),
+    {Rule, Make} = lists:keyfind(Rule, 1, rules()),
+    Culprit = Make(Ill),
+    io:format("~p.~n", [{ready, Rule, Culprit}]).
 
 tick() -> receive never -> ok after 5 -> tick() end.
 echo() -> receive {ask, From, Ref} -> From ! {Ref, ok}, echo() end.
@@ -221,6 +238,20 @@ processes_leak(Ill) ->
     each(5, fun() -> spawn(?MODULE, helper, [Ill]) end),
     any.
 
+%% What it owns is freed row by row.
+exit_slow(Ill) ->
+    Parts = case Ill of true -> 400; false -> 1 end,
+    [spawn(fun() -> make_owners(Parts) end) || _ <- [1, 2]],
+    any.
+
+make_owners(Parts) ->
+    {_, Monitor} = spawn_monitor(?MODULE, big_owner, [Parts]),
+    receive {'DOWN', Monitor, _, _, _} -> timer:sleep(20), make_owners(Parts) end.
+
+big_owner(Parts) ->
+    Table = ets:new(rows, []),
+    [ets:insert(Table, [{N} || N <- lists:seq(Part * 10000, Part * 10000 + 9999)]) || Part <- lists:seq(1, Parts)].
+
 ports_leak(Ill) ->
     {ok, Listen} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]),
     {ok, Number} = inet:port(Listen),
@@ -235,6 +266,34 @@ keep_open(Number, Ill, Left) ->
     Ill orelse gen_udp:close(Socket),
     timer:sleep(20),
     keep_open(Number, Ill, Left - 1).
+
+tables_leak(Ill) -> named(table_maker, fun() -> make_tables(Ill) end).
+
+make_tables(Ill) ->
+    Table = ets:new(scratch, []),
+    Ill orelse ets:delete(Table),
+    timer:sleep(5),
+    make_tables(Ill).
+
+%% Somebody began to walk over it, and does not go on.
+table_fixed(Ill) ->
+    sessions = ets:new(sessions, [public, named_table]),
+    spawn(fun() -> Ill andalso ets:safe_fixtable(sessions, true), receive never -> ok end end),
+    timer:sleep(50),
+    each(10, fun() -> [come_and_go(sessions, erlang:unique_integer()) || _ <- lists:seq(1, 500)] end),
+    sessions.
+
+come_and_go(Table, Key) ->
+    ets:insert(Table, {Key, lists:seq(1, 20)}),
+    ets:delete(Table, Key).
+
+table_grows(Ill) ->
+    cache = ets:new(cache, [public, named_table]),
+    each(10, fun() -> [ets:insert(cache, {cache_key(Ill, N), lists:seq(1, 20)}) || N <- lists:seq(1, 200)] end),
+    cache.
+
+cache_key(true, _) -> erlang:unique_integer();
+cache_key(false, N) -> N.
 
 atoms_grow(Ill) ->
     each(10, fun() ->
@@ -337,6 +396,24 @@ calls_time_out(Ill) ->
 
 reply(Before) -> receive {'$gen_call', From, _} -> Before(), gen_server:reply(From, ok), reply(Before) end.
 
+%% Each has asked the other before it can answer; healed, the second answers.
+deadlock(Ill) ->
+    named(right_server, fun() -> case Ill of true -> ask_once(left_server); false -> reply(fun() -> ok end) end end),
+    named(left_server, fun() -> timer:sleep(100), ask_once(right_server), receive never -> ok end end),
+    timer:sleep(300),
+    any.
+
+ask_once(Server) ->
+    receive never -> ok after 50 -> ok end,
+    gen_server:call(Server, ask, infinity).
+
+calls_hang(Ill) ->
+    Name = named(hung_server, fun() -> case Ill of true -> receive never -> ok end; false -> reply(fun() -> ok end) end end),
+    named(middle_server, fun() -> reply(fun() -> gen_server:call(hung_server, ask, infinity) end) end),
+    [each(50, fun() -> gen_server:call(middle_server, ask, infinity) end) || _ <- lists:seq(1, 30)],
+    timer:sleep(300),
+    Name.
+
 server_slow(Ill) ->
     Us = case Ill of true -> 15000; false -> 10 end,
     Name = named(asked_server, fun() -> reply(fun() -> spin(Us) end) end),
@@ -365,14 +442,15 @@ port_suspends(Ill) ->
     {ok, Number} = inet:port(Listen),
     spawn(fun() ->
         {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Number, [binary, {sndbuf, 4096}]),
-        send_often(Socket, case Ill of true -> 1 bsl 20; false -> 100 end)
+        send_often(Socket, case Ill of true -> 600000; false -> 100 end)
     end),
     {ok, Peer} = gen_tcp:accept(Listen),
     spawn(fun() -> receive peer -> read_slowly(Peer) end end) ! peer,
     any.
 
+%% What is sent while something else waits makes the port busy.
 send_often(Socket, Bytes) ->
-    gen_tcp:send(Socket, <<0:(Bytes * 8)>>),
+    [gen_tcp:send(Socket, <<0:(Bytes * 4)>>) || _ <- [1, 2]],
     timer:sleep(700),
     send_often(Socket, Bytes).
 
@@ -385,15 +463,16 @@ read_slowly(Peer) ->
 
 %% A product of two large integers is calculated at one go.
 scheduler_held(Ill) ->
-    Factor = find_factor(1 bsl 18),
+    Factor = find_factor(1 bsl 18, 50000),
     named(multiplier, fun() -> multiply(case Ill of true -> Factor; false -> 7 end) end).
 
-find_factor(Bits) ->
+%% One whose square takes so many microseconds.
+find_factor(Bits, Least) ->
     Factor = (1 bsl Bits) - 1,
     {Us, _} = timer:tc(fun() -> Factor * Factor end),
-    case Us > 50000 orelse Bits > 1 bsl 23 of
+    case Us > Least orelse Bits > 1 bsl 25 of
         true -> Factor;
-        false -> find_factor(Bits * 5 div 4)
+        false -> find_factor(Bits * 5 div 4, Least)
     end.
 
 multiply(Factor) ->
@@ -407,3 +486,107 @@ collect(List) ->
     garbage_collect(),
     timer:sleep(100),
     length(List) > 0 andalso collect(List).
+
+%% ---- the machine
+
+%% Whatever it runs ends with this VM, however that ends.
+beside(Command) -> open_port({spawn, "sh -c '" ++ Command ++ "'"}, []).
+lives() -> "kill -0 " ++ os:getpid() ++ " 2>/dev/null".
+
+halted(Ill) ->
+    Ill andalso spawn(fun() -> timer:sleep(500), os:cmd("kill -STOP " ++ os:getpid()) end),
+    any.
+
+%% To be started as root, who may make a control group.
+throttled(Ill) ->
+    os:cmd("bash -c '" ++ quota_group() ++ "'"),
+    Busy = case Ill of true -> 20000; false -> 100 end,
+    [spawn(fun() -> spin_and_rest(Busy) end) || _ <- lists:seq(1, 4)],
+    timer:sleep(500),
+    any.
+
+%% Two fifths of a processor, by version 2 or 1 of control groups.
+quota_group() ->
+    "if [ -f /sys/fs/cgroup/cgroup.controllers ]; then g=/sys/fs/cgroup/zoo." ++ os:getpid() ++ "; mkdir $g;"
+    " echo 40000 100000 > $g/cpu.max; else g=/sys/fs/cgroup/cpu/zoo." ++ os:getpid() ++ "; mkdir $g;"
+    " echo 100000 > $g/cpu.cfs_period_us; echo 40000 > $g/cpu.cfs_quota_us; fi;"
+    " echo " ++ os:getpid() ++ " > $g/cgroup.procs".
+
+spin_and_rest(Us) -> spin(Us), timer:sleep(10), spin_and_rest(Us).
+
+starved(Ill) ->
+    Hog = "while " ++ lives() ++ "; do :; done",
+    [beside(Hog) || Ill, _ <- lists:seq(1, 4 * erlang:system_info(schedulers))],
+    [spawn(fun() -> spin_and_rest(5000) end) || _ <- lists:seq(1, erlang:system_info(schedulers))],
+    receive never -> ok after 500 -> any end.
+
+%% To be started with +sbwt very_long.
+busy_waiting(Ill) ->
+    [each(1 + N rem 9, fun() -> ok end) || Ill, N <- lists:seq(1, 200)],
+    any.
+
+%% Keys take as long as primes are hard to find.
+dirty_cpu_full(Ill) ->
+    {ok, _} = application:ensure_all_started(crypto),
+    {Bits, Count} = case Ill of true -> {8192, 4 * erlang:system_info(dirty_cpu_schedulers)}; false -> {512, 1} end,
+    [spawn(fun() -> make_keys(Bits) end) || _ <- lists:seq(1, Count)],
+    timer:sleep(500),
+    any.
+
+make_keys(Bits) ->
+    crypto:generate_key(rsa, {Bits, 65537}),
+    timer:sleep(200),
+    make_keys(Bits).
+
+long_native(Ill) ->
+    Factor = find_factor(1 bsl 20, 700000),
+    named(multiplier, fun() -> multiply(case Ill of true -> Factor; false -> 7 end) end).
+
+%% Bound to one scheduler by an option that is not documented.
+queues_uneven(Ill) ->
+    Options = case Ill of true -> [{scheduler, 1}]; false -> [] end,
+    [spawn_opt(fun() -> spin_on(Ill) end, Options) || _ <- lists:seq(1, 12)],
+    any.
+
+spin_on(Ill) ->
+    spin(1000),
+    Ill orelse timer:sleep(20),
+    spin_on(Ill).
+
+%% ---- other nodes
+
+%% To be started with +zdbbl 64, and with a small buffer of connections.
+node_busy(Ill) ->
+    send_to_peer(case Ill of
+                     true -> "kill -STOP $p; while ~s; do sleep .2; done";
+                     false -> "while ~s; do sleep .2; done"
+                 end).
+
+node_suspends(Ill) ->
+    send_to_peer(case Ill of
+                     true -> "while ~s; do kill -STOP $p; sleep .2; kill -CONT $p; sleep .3; done";
+                     false -> "while ~s; do sleep .2; done"
+                 end).
+
+%% A node of this machine's erl, and a shell beside it that does what is to be done to it.
+send_to_peer(Then) ->
+    _ = os:cmd("epmd -daemon"),
+    {ok, _} = net_kernel:start([list_to_atom("zoo_" ++ os:getpid() ++ "@127.0.0.1"), longnames]),
+    Name = "zoo_peer_" ++ os:getpid() ++ "@127.0.0.1",
+    Peer = list_to_atom(Name),
+    Run = "erl -noinput -name " ++ Name ++ " -setcookie " ++ atom_to_list(erlang:get_cookie()) ++
+        " -kernel inet_dist_listen_options \"[{recbuf,65536}]\" & p=$!; read go; ",
+    Port = open_port({spawn, "bash -c '" ++ Run ++ lists:flatten(io_lib:format(Then, [lives()])) ++ "; kill -9 $p'"}, []),
+    await_peer(Peer),
+    named(sender, fun() -> send_packets({sink, Peer}) end),
+    timer:sleep(500),
+    port_command(Port, "go\n"),
+    timer:sleep(1500),
+    Peer.
+
+await_peer(Peer) -> net_kernel:connect_node(Peer) =:= true orelse begin timer:sleep(100), await_peer(Peer) end.
+
+send_packets(To) ->
+    To ! <<0:(16384 * 8)>>,
+    timer:sleep(1),
+    send_packets(To).
