@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Clusters of two nodes, erlvm and the unmodified Erlang of each Debian release: the first asks for the connection, and works with processes of the other.
+"""Clusters of two nodes, the unmodified Erlang of each Debian release and erlvm with the library of each: the first asks for the connection, and works
+with processes of the other.
 
 What the nodes do is tests/erl/dist/dist_nodes.erl, and what the first has to print are the `%% expect:` lines of that file. One line a pairing. The
 stock releases are paired with each other too: what fails there is no fault of erlvm's.
@@ -25,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "..", "erl", "dist", "dist_nodes.erl")
 OURS = os.path.join(check_stock.BUILD, "erl")
 DEADLINE = 120
-RELEASE_OF_OURS = "25"  # whose beam files erlvm runs
+LIBRARY = "usr/lib/erlang"  # in a Debian
 FOLDER = "tmp"
 TO_THE_TEST = ("first ended", "second ended", "the same")  # what dist_nodes adds to the lines of the nodes
 
@@ -41,6 +42,17 @@ def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+class Erlvm(check_stock.Otp):
+    """erlvm with the library of a stock Erlang, which stays where it is: erlvm itself runs on this machine."""
+
+    def __init__(self, stock):
+        super().__init__("erlvm-" + stock.name, erl=OURS)
+        self.library = os.path.join(stock.root, LIBRARY)
+
+    def command(self, words):
+        return words[:1] + ["-root", self.library] + words[1:]
 
 
 class Epmd:
@@ -121,18 +133,17 @@ def check_pairing(first, second, beams, expected):
 
 
 def left_out(first, second):
-    """OTP 25's pg, which erlvm runs, ends when a node of OTP 29 sends it what its own pg sends."""
-    releases = sorted((RELEASE_OF_OURS if otp.name == "erlvm" else otp.name) for otp in (first, second))
+    """OTP 25's pg ends when a node of OTP 29 sends it what its own pg sends."""
+    releases = sorted(otp.name.removeprefix("erlvm-") for otp in (first, second))
     return ["pg"] if releases == ["25", "29"] else []
 
 
 def find_pairings():
-    """[(first, second)], erlvm with each stock release both ways, and stock releases among themselves; with what cannot be had."""
-    ours = check_stock.Otp("erlvm", erl=OURS)
+    """[(first, second)], each erlvm with each other and with each stock release both ways, stock releases among themselves; with what cannot be had."""
     stock, skipped = check_stock.find_otps()
     stock = [otp for otp in stock if not otp.new_pids]
-    both = [(ours, ours)] + [pair for otp in stock for pair in ((ours, otp), (otp, ours))]
-    return both + list(itertools.combinations(stock, 2)), skipped
+    ours = [Erlvm(otp) for otp in stock if otp.root != "/" or otp.erl == "erl"]
+    return list(itertools.product(ours, ours + stock)) + list(itertools.product(stock, ours)) + list(itertools.combinations(stock, 2)), skipped
 
 
 def describe(first, second):
