@@ -10,7 +10,7 @@ main() ->
     [spawn(?MODULE, web, []) || _ <- lists:seq(1, 20)],
     named(left, fun() -> ask(right) end),
     named(right, fun() -> ask(left) end),
-    named(writer, fun() -> write(open_port({spawn, "sleep 1000"}, [binary])) end),
+    named(writer, fun() -> write(open_port({spawn, "sh -c 'while kill -0 $PPID; do sleep 1; done 2> /dev/null'"}, [binary])) end),
     {ok, _} = gen_server:start({local, busy_server}, ?MODULE, [], []),
     timer:sleep(300),
     io:format("ready~n"),
