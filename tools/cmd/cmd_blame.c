@@ -25,6 +25,7 @@ enum {
     DEEPEST = 8,      /* from a root, for people */
     BRANCHES = 5,     /* of a process, for people: those of one name are one */
     NAMED = 20000,    /* who wait for one process and are named, for people */
+    WHO_COLUMNS = 34,
     WHO_BYTES = PS_NAME_BYTES + 64,
     TEXT_BYTES = PS_NAME_BYTES + 1024,
 };
@@ -182,14 +183,29 @@ static void wait_text(const struct blame_node *node, uint64_t held_ns, char *buf
 /* ---- for people */
 
 static const struct sink_column columns[] = {
-    {"waiters", "WAITERS", SINK_COUNT, 7}, {"who", "WHO", SINK_TEXT, 34}, {"does", "WHAT IT DOES", SINK_TEXT, 0}};
+    {"waiters", "WAITERS", SINK_COUNT, 7},
+    {"who", "WHO", SINK_TEXT, WHO_COLUMNS},
+    {"does", "WHAT IT DOES", SINK_TEXT, 0}};
 static const struct sink_table table = {"blame", NULL, columns, 3};
+
+/* What it does is worth more than all of a long name: of that stays what fits the column. */
+static void shorten(char *text, size_t most)
+{
+    size_t end = most - 2;
+
+    if (strlen(text) <= most)
+        return;
+    while (end && (text[end] & 0xc0) == 0x80) /* inside of a character */
+        end--;
+    strcpy(text + end, "..");
+}
 
 static void print_row(struct state *st, uint64_t waiters, unsigned depth, const char *who, const char *does)
 {
     char text[TEXT_BYTES];
 
     snprintf(text, sizeof text, "%*s%s", (int)(2 * depth), "", who);
+    shorten(text, WHO_COLUMNS);
     sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(waiters), SINK_S(text), SINK_S(does)});
 }
 
