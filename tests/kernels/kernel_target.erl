@@ -1,10 +1,11 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% A program that does some of all that erlsnoop asks for, all the time.
 -module(kernel_target).
--export([main/0, child/1, echo/0]).
+-export([main/0, child/1, echo/0, server/0]).
 
 main() ->
     Echo = spawn(?MODULE, echo, []),
+    register(answers, spawn(?MODULE, server, [])),
     connect(net_kernel:connect_node(peer())),
     file:write_file("up", "1"),
     loop(Echo, 0).
@@ -20,6 +21,7 @@ loop(Echo, N) ->
     spawn(?MODULE, child, [N]),
     Echo ! {self(), lists:seq(1, 100)},
     receive back -> ok end,
+    ok = gen_server:call(answers, N),
     {nobody, peer()} ! N,
     {ok, Socket} = gen_udp:open(0), % a port, with a driver's callbacks
     ok = gen_udp:close(Socket),
@@ -32,6 +34,8 @@ loop(Echo, N) ->
 child(N) -> exit({bad, N}).
 
 echo() -> receive {From, _} -> From ! back, echo() end.
+
+server() -> receive {'$gen_call', From, _} -> gen_server:reply(From, ok), server() end.
 
 spin(0) -> ok;
 spin(N) -> spin(N - 1).
