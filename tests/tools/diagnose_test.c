@@ -75,7 +75,8 @@ END_TEST
 START_TEST(test_diagnose_by_looks_alone)
 {
     const struct support_run *r = support_run(
-        NODE "$ERLSNOOP diagnose -p $p -d 2 --looks; echo status $?\n"
+        NODE "$ERLSNOOP diagnose -p $p -d 1 --looks > short; grep -c '^calls_hang  *it was looked at for too short' short >&2\n"
+             "$ERLSNOOP diagnose -p $p -d 2 --looks; echo status $?\n"
              "$ERLSNOOP diagnose -p $p -d 2 --looks --json | grep -c '\"why\":\"--looks'; kill -9 $p", erls[_i], "ill",
         "suspended");
     const char *unknown = strstr(r->out, "events         --looks: nothing was attached; not looked for: ");
@@ -83,6 +84,7 @@ START_TEST(test_diagnose_by_looks_alone)
     ck_assert_msg(strstr(r->out, "a process is suspended: frozen_server") && strstr(r->out, "status 3"), "%s%s", r->out, r->err);
     ck_assert_msg(unknown && strstr(unknown, "calls_time_out") && !strstr(unknown + 1, "events   "), "%s", r->out);
     ck_assert_msg(strstr(r->out, "status 3\n9\n") != NULL, "%s", r->out); /* as many as need events */
+    ck_assert_msg(strstr(r->err, "\n1\n") != NULL, "%s", r->err); /* two seconds are needed to say that a call hangs */
     ck_assert_int_le(support_width(r->out), 80);
 }
 END_TEST

@@ -60,11 +60,6 @@ static int set_top(void *ctx, const char *value)
 
 /* ---- looking */
 
-static int add_wait(void *ctx, const struct wait *wait)
-{
-    return blame_add(ctx, wait);
-}
-
 static int add_work(void *ctx, const struct pending *work)
 {
     struct state *st = ctx;
@@ -87,12 +82,9 @@ static int explain(const struct state *st, int err)
 
 static int look(struct state *st, struct blame *blame, const struct blame *before)
 {
-    int err;
-
     st->now_ns = clock_ns(CLOCK_MONOTONIC);
     names_since(st->vm.names, st->now_ns);
-    err = waits_read(st->vm.snapshot, st->vm.names, st->vm.pid, add_wait, blame, &st->count);
-    return err ? err : blame_link(blame, st->now_ns, before);
+    return blame_look(blame, st->vm.snapshot, st->now_ns, before, &st->count);
 }
 
 /* Twice; a signal between ends the time, not the answer. */
@@ -232,8 +224,9 @@ static struct branch *find_branch(struct branch *all, size_t n, const char *name
     return NULL;
 }
 
-/* At most `room` names; who has another is of the last. */
-static size_t gather_branches(const struct state *st, const struct blame_node *of, struct branch *all, size_t room)
+/* At most `room` names; *rest: processes that have another. */
+static size_t gather_branches(const struct state *st, const struct blame_node *of, struct branch *all, size_t room,
+                              uint64_t *rest)
 {
     size_t n = 0;
 
@@ -254,7 +247,10 @@ static size_t gather_branches(const struct state *st, const struct blame_node *o
             *branch = (struct branch){.first = at, .held_ns = UINT64_MAX};
             strcpy(branch->name, name);
         }
-        branch = branch ? branch : &all[n - 1];
+        if (!branch) {
+            ++*rest;
+            continue;
+        }
         branch->processes++;
         branch->waiters += node->waiters;
         if (st->now_ns - node->since_ns < branch->held_ns)
@@ -264,7 +260,7 @@ static size_t gather_branches(const struct state *st, const struct blame_node *o
     return n;
 }
 
-static void print_waiters(struct state *st, const struct blame_node *of, unsigned depth);
+static void print_waiters(struct state *st, const struct blame_node *of, unsigned depth); /* calls this, and that it */
 
 static void print_branch(struct state *st, const struct branch *branch, unsigned depth)
 {
@@ -285,8 +281,8 @@ static void print_waiters(struct state *st, const struct blame_node *of, unsigne
 {
     enum { MOST_BRANCHES = 256 };
     struct branch *all = calloc(MOST_BRANCHES, sizeof *all);
-    size_t n = all ? gather_branches(st, of, all, MOST_BRANCHES) : 0;
     uint64_t rest = 0;
+    size_t n = all ? gather_branches(st, of, all, MOST_BRANCHES, &rest) : 0;
     char text[64];
 
     for (size_t i = 0; i < n; i++)

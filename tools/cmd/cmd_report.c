@@ -656,7 +656,8 @@ static int add_word(void *ctx, const char *word)
 
     if (st->nfiles && !strcmp(word, "diagnose")) {
         report_diagnose_views(st->on);
-        return (st->viewed = st->diagnoses = true, 0);
+        st->viewed = st->diagnoses = true;
+        return 0;
     }
     if (st->diagnoses)
         return fail(FAIL_USAGE, "unexpected argument '%s' behind diagnose", word);

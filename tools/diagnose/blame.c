@@ -8,6 +8,8 @@
 #include "common/array.h"
 #include "common/table.h"
 
+static const uint32_t DONE = UINT32_MAX; /* in place of how many are still to be counted */
+
 /* Finds a node by its process, or by what it is. */
 struct blame_index {
     uint64_t key;
@@ -15,41 +17,48 @@ struct blame_index {
     UT_hash_handle hh;
 };
 
-/* A pid as a number is no hash of a text: those have the highest bit, which no pid has. */
+/* Of a thing a number that no process has: the highest bit is of no pid (enum batch_identity). */
 static uint64_t key_of(ev_id id, const char *thing)
 {
     return id ? id : 1ull << 63 | table_hash(thing, strlen(thing));
 }
 
-static const struct blame_index *find(const struct blame *b, uint64_t key)
+/* NULL: it is not there; then *key is what it is to have. Texts of one hash have keys that follow each other. */
+static const struct blame_index *find(const struct blame *b, ev_id id, const char *thing, uint64_t *key)
 {
     struct blame_index *entry;
 
-    HASH_FIND(hh, b->index, &key, sizeof key, entry);
-    return entry;
+    for (*key = key_of(id, thing);; ++*key) {
+        HASH_FIND(hh, b->index, key, sizeof *key, entry);
+        if (!entry || id || !strcmp(b->nodes[entry->number].thing, thing))
+            return entry;
+    }
 }
 
 /* The number of the node, which is made when it is not there. Fails: -ENOMEM. */
 static int64_t node_of(struct blame *b, ev_id id, const char *thing)
 {
-    const struct blame_index *known = find(b, key_of(id, thing));
+    uint64_t key;
+    const struct blame_index *known = find(b, id, thing, &key);
     struct blame_index *entry;
+    char *copy = NULL;
 
     if (known)
         return (int64_t)known->number;
-    if (array_room((void **)&b->nodes, b->n, &b->room, sizeof *b->nodes))
+    if (array_room((void **)&b->nodes, b->n, &b->room, sizeof *b->nodes) || (!id && !(copy = strdup(thing))))
         return -ENOMEM;
     entry = calloc(1, sizeof *entry);
     if (entry) {
-        *entry = (struct blame_index){.key = key_of(id, thing), .number = b->n};
+        *entry = (struct blame_index){.key = key, .number = b->n};
         HASH_ADD(hh, b->index, key, sizeof entry->key, entry);
     }
     if (!entry || !table_has(entry)) {
         free(entry);
+        free(copy);
         return -ENOMEM;
     }
-    b->nodes[b->n] = (struct blame_node){.id = id, .thing = id ? NULL : strdup(thing), .next = BLAME_NOBODY};
-    return id || b->nodes[b->n].thing ? (int64_t)b->n++ : -ENOMEM;
+    b->nodes[b->n] = (struct blame_node){.id = id, .thing = copy, .next = BLAME_NOBODY};
+    return (int64_t)b->n++;
 }
 
 int blame_add(struct blame *b, const struct wait *wait)
@@ -86,7 +95,10 @@ static void link_children(struct blame *b)
     }
 }
 
-/* From those for whom nobody waits on, each once all who wait for it are counted; those in circles remain. */
+/*
+ * Each is counted once all who wait for it are, beginning with those for whom nobody waits. Those in circles remain:
+ * left[i] is how many of them are still to come.
+ */
 static void count_waiters(struct blame *b, uint32_t *left)
 {
     for (size_t i = 0; i < b->n; i++)
@@ -95,26 +107,26 @@ static void count_waiters(struct blame *b, uint32_t *left)
     for (size_t i = 0; i < b->n; i++) {
         int64_t at = (int64_t)i;
 
-        while (at >= 0 && !left[at] && b->nodes[at].root == BLAME_NOBODY) {
-            struct blame_node *node = &b->nodes[at];
+        while (at != BLAME_NOBODY && !left[at]) {
+            const struct blame_node *node = &b->nodes[at];
 
-            node->root = at; /* for now: it is done */
-            if (node->next == BLAME_NOBODY)
-                break;
-            b->nodes[node->next].waiters += node->waiters + 1;
-            left[node->next]--;
+            left[at] = DONE;
+            if (node->next != BLAME_NOBODY) {
+                b->nodes[node->next].waiters += node->waiters + 1;
+                left[node->next]--;
+            }
             at = node->next;
         }
     }
 }
 
-static void close_circles(struct blame *b)
+static void close_circles(struct blame *b, const uint32_t *left)
 {
     for (size_t i = 0; i < b->n; i++) {
         uint64_t all = 0;
         int64_t at = (int64_t)i;
 
-        if (b->nodes[i].root != BLAME_NOBODY)
+        if (left[i] == DONE || b->nodes[i].in_circle)
             continue;
         do {
             all += b->nodes[at].waiters + 1;
@@ -133,16 +145,17 @@ static void close_circles(struct blame *b)
 static void tell_roots(struct blame *b)
 {
     for (size_t i = 0; i < b->n; i++) {
-        int64_t root = b->nodes[i].root, at;
+        int64_t at = b->nodes[i].child;
 
         if (b->nodes[i].waits && !b->nodes[i].in_circle)
             continue;
-        at = b->nodes[i].child;
+        if (!b->nodes[i].waits)
+            b->nodes[i].root = (int64_t)i;
         while (at >= 0) {
             struct blame_node *node = &b->nodes[at];
 
             if (!node->in_circle)
-                node->root = root;
+                node->root = b->nodes[i].root;
             if (!node->in_circle && node->child >= 0) {
                 at = node->child;
                 continue;
@@ -168,8 +181,8 @@ int blame_link(struct blame *b, uint64_t now_ns, const struct blame *before)
         return -ENOMEM;
     link_children(b);
     count_waiters(b, left);
+    close_circles(b, left);
     free(left);
-    close_circles(b);
     tell_roots(b);
     for (size_t i = 0; i < b->n; i++) {
         struct blame_node *node = &b->nodes[i];
@@ -180,9 +193,23 @@ int blame_link(struct blame *b, uint64_t now_ns, const struct blame *before)
     return 0;
 }
 
+static int take_wait(void *ctx, const struct wait *wait)
+{
+    return blame_add(ctx, wait);
+}
+
+int blame_look(struct blame *b, struct snapshot *snapshot, uint64_t now_ns, const struct blame *before,
+               struct snapshot_count *count)
+{
+    int err = waits_read(snapshot, take_wait, b, count);
+
+    return err ? err : blame_link(b, now_ns, before);
+}
+
 const struct blame_node *blame_find(const struct blame *b, ev_id id)
 {
-    const struct blame_index *entry = id ? find(b, key_of(id, NULL)) : NULL;
+    uint64_t key;
+    const struct blame_index *entry = id ? find(b, id, NULL, &key) : NULL;
 
     return entry ? &b->nodes[entry->number] : NULL;
 }

@@ -34,6 +34,12 @@ struct blame {
     struct blame_index *index;
 };
 
+/*
+ * Who waits for whom now, whole: blame_add for each, and blame_link. before: as of blame_link; *count may be NULL. Fails:
+ * as waits_read; what is there then is to be ended all the same.
+ */
+int blame_look(struct blame *blame, struct snapshot *snapshot, uint64_t now_ns, const struct blame *before,
+               struct snapshot_count *count);
 /* Adds what waits_read tells; a second time for the same process: what was told first holds. Fails: -ENOMEM. */
 int blame_add(struct blame *blame, const struct wait *wait);
 /* When all are there. now_ns: of this look; before: of the one before; NULL: there was none. Fails: -ENOMEM. */

@@ -378,11 +378,6 @@ static int take_open(void *ctx, const struct pending *is)
 
 /* ---- who waits for whom */
 
-static int add_wait(void *ctx, const struct wait *wait)
-{
-    return blame_add(ctx, wait);
-}
-
 /* What cannot be read is not known; the rest of the look goes on. */
 static int look_at_waits(struct evidence *e, uint64_t now_ns)
 {
@@ -391,8 +386,7 @@ static int look_at_waits(struct evidence *e, uint64_t now_ns)
 
     if (e->looks && now_ns < e->waits_ns + WAITS_NS)
         return 0;
-    err = waits_read(e->snapshot, e->names, e->vm, add_wait, &now, NULL);
-    err = err ? err : blame_link(&now, now_ns, &e->waits);
+    err = blame_look(&now, e->snapshot, now_ns, &e->waits, NULL);
     if (err) {
         blame_end(&now);
         return err == -ENOMEM ? err : 0;

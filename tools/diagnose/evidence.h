@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/quota.h"
 #include "blame.h"
+#include "common/quota.h"
 #include "common/table.h"
 #include "counted.h"
 #include "otp/pending.h"
@@ -19,7 +19,7 @@
 
 struct names;
 
-enum { EVIDENCE_TEXT = 200 };
+enum { EVIDENCE_TEXT = 200, EVIDENCE_HANGS_S = 2 /* a call that lasts so long hangs */ };
 
 /*
  * A process that is worth remembering: it had messages, much memory, or did something. It is followed from then on, and

@@ -220,7 +220,7 @@ void find_disk_slow(const struct evidence *e, struct findings *out)
 /* ---- ports and nodes */
 
 /* The port of a connection to a node is busy as long as that: then it is the node's finding. */
-static bool is_connection(const struct evidence *e, uint64_t busy_ns)
+static bool is_as_busy_as_node(const struct evidence *e, uint64_t busy_ns)
 {
     const struct row_dist_links *row;
 
@@ -241,7 +241,7 @@ void find_port_suspends(const struct evidence *e, struct findings *out)
     for (size_t i = 0; (row = counted_row(e->counted, VIEW_TABLE_ports_by_port, i, &port)); i++) {
         double busy = at_a_time(e, row->busy.sum);
 
-        if (busy < 0.1 || is_connection(e, row->busy.sum))
+        if (busy < 0.1 || is_as_busy_as_node(e, row->busy.sum))
             continue;
         findings_add(out, FINDING_port_suspends, findings_least(50 + 30 * busy, 80), 0, port,
                      "it was busy for %.0f%% of the time, %llu times, once for %s; most is sent to ports by %s",

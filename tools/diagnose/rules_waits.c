@@ -72,7 +72,6 @@ static struct waiters count_long_waiters(const struct evidence *e, const struct 
 void find_calls_hang(const struct evidence *e, struct findings *out)
 {
     enum { LEAST_WAITERS = 3 };
-    const double least_s = 2;
 
     for (size_t i = 0; i < e->waits.n && findings_room(out, FINDING_calls_hang); i++) {
         const struct blame_node *root = &e->waits.nodes[i];
@@ -81,7 +80,7 @@ void find_calls_hang(const struct evidence *e, struct findings *out)
 
         if (root->waits || root->thing || root->waiters < LEAST_WAITERS)
             continue;
-        w = count_long_waiters(e, root, least_s);
+        w = count_long_waiters(e, root, EVIDENCE_HANGS_S);
         if (w.n < LEAST_WAITERS)
             continue;
         findings_add(out, FINDING_calls_hang, findings_least(35 + 20 * findings_tens((double)w.n), 92), root->id,

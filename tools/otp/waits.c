@@ -9,6 +9,7 @@
 #include "common/term_text.h"
 #include "names.h"
 #include "snapshot_one.h"
+#include "snapshot_state.h"
 #include "snapshot_terms.h"
 
 enum {
@@ -18,8 +19,6 @@ enum {
 
 struct reading {
     struct snapshot *s;
-    struct names *names;
-    uint32_t vm;
     int (*take)(void *ctx, const struct wait *wait);
     void *ctx;
 };
@@ -71,6 +70,11 @@ static int stop_at_watched(void *ctx, const struct snapshot_peer *peer)
     return is_watched_process(peer);
 }
 
+static void add_atom(const struct snapshot *s, struct term_text *text, uint64_t atom)
+{
+    term_text_atom(text, names_atom(s->names, s->layout->vm, atom), atom);
+}
+
 static void tell_foreign(const struct asked *a, const struct snapshot_peer *peer)
 {
     struct term_text text = {a->wait->what, sizeof a->wait->what, 0};
@@ -79,9 +83,9 @@ static void tell_foreign(const struct asked *a, const struct snapshot_peer *peer
         term_text_add(&text, "a process at another node");
         return;
     }
-    term_text_atom(&text, names_atom(a->r->names, a->r->vm, peer->name), peer->name);
+    add_atom(a->r->s, &text, peer->name);
     term_text_add(&text, " at ");
-    term_text_atom(&text, names_atom(a->r->names, a->r->vm, peer->node), peer->node);
+    add_atom(a->r->s, &text, peer->node);
 }
 
 static size_t place_of(const struct asked *a, uint64_t ref)
@@ -162,10 +166,10 @@ static int take_pending(void *ctx, const struct pending *p)
     return r->take(r->ctx, &wait);
 }
 
-int waits_read(struct snapshot *s, struct names *names, uint32_t vm,
-               int (*take)(void *ctx, const struct wait *wait), void *ctx, struct snapshot_count *count)
+int waits_read(struct snapshot *s, int (*take)(void *ctx, const struct wait *wait), void *ctx,
+               struct snapshot_count *count)
 {
-    struct reading r = {s, names, vm, take, ctx};
+    struct reading r = {s, take, ctx};
     int err = snapshot_processes(s, take_process, &r, count);
 
     return err ? err : pending_read(s, wanted, take_pending, &r);

@@ -20,7 +20,7 @@ enum wait_kind {
 
 struct wait {
     enum wait_kind kind;
-    ev_id id;            /* who waits */
+    ev_id id;            /* who waits: a process */
     uint64_t reductions; /* that it had, without those of its time slice; 0: not known */
     ev_id whom;          /* a process of this node; 0: `what` says for what it waits */
     unsigned of;         /* how many it has asked: `whom` is one of them */
@@ -31,7 +31,7 @@ struct wait {
  * Tells `take` each, of a process the first that is found, until it answers nonzero, which is returned. *count, of all
  * processes, may be NULL. Fails: as snapshot_processes; -ENOTSUP: an erlvm that is older than this.
  */
-int waits_read(struct snapshot *snapshot, struct names *names, uint32_t vm,
-               int (*take)(void *ctx, const struct wait *wait), void *ctx, struct snapshot_count *count);
+int waits_read(struct snapshot *snapshot, int (*take)(void *ctx, const struct wait *wait), void *ctx,
+               struct snapshot_count *count);
 
 #endif
