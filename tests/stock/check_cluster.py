@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "..", "erl", "dist", "dist_nodes.erl")
 OURS = os.path.join(check_stock.BUILD, "erl")
 DEADLINE = 120
-LIBRARY = "usr/lib/erlang"  # in a Debian
+LIBRARIES = "libgmp10 zlib1g libzstd1 libpcre2-8-0"  # of erlvm, as packages
 FOLDER = "tmp"
 TO_THE_TEST = ("first ended", "second ended", "the same")  # what dist_nodes adds to the lines of the nodes
 
@@ -45,14 +45,25 @@ def free_port():
 
 
 class Erlvm(check_stock.Otp):
-    """erlvm with the library of a stock Erlang, which stays where it is: erlvm itself runs on this machine."""
+    """erlvm with the library of a stock Erlang, in the chroot of that: programs of the library run with its libc, too."""
 
     def __init__(self, stock):
-        super().__init__("erlvm-" + stock.name, erl=OURS)
-        self.library = os.path.join(stock.root, LIBRARY)
+        super().__init__("erlvm-" + stock.name, root=stock.root, erl=OURS)
+        if stock.root != "/":
+            self.erl = self.install()
 
-    def command(self, words):
-        return words[:1] + ["-root", self.library] + words[1:]
+    def install(self):
+        """erlvm's path in the chroot, where it is put with the libraries that it needs."""
+        script = os.path.join(HERE, "..", "chroot.sh")
+        added = subprocess.run(["bash", script, "run", self.root, "sh", "-c", "apt-get -qq update && apt-get -qq install -y " + LIBRARIES],
+                               capture_output=True, text=True, check=False)
+        if added.returncode:
+            raise check_stock.Failure(" ".join(added.stderr.strip().splitlines()[-1:]))
+        inside = os.path.join(self.root, FOLDER, "erlvm")
+        os.makedirs(inside, exist_ok=True)
+        for name in ("erlvm", "erl"):
+            shutil.copy(os.path.join(check_stock.BUILD, name), inside)
+        return "/" + os.path.join(FOLDER, "erlvm", "erl")
 
 
 class Epmd:
@@ -143,7 +154,8 @@ def find_pairings():
     stock, skipped = check_stock.find_otps()
     stock = [otp for otp in stock if not otp.new_pids]
     ours = [Erlvm(otp) for otp in stock if otp.root != "/" or otp.erl == "erl"]
-    return list(itertools.product(ours, ours + stock)) + list(itertools.product(stock, ours)) + list(itertools.combinations(stock, 2)), skipped
+    crossed = list(itertools.product(ours, ours + stock)) + list(itertools.product(stock, ours))
+    return crossed + list(itertools.combinations(stock, 2)), skipped
 
 
 def describe(first, second):

@@ -35,8 +35,8 @@ struct blame {
 };
 
 /*
- * Who waits for whom now, whole: blame_add for each, and blame_link. before: as of blame_link; *count may be NULL. Fails:
- * as waits_read; what is there then is to be ended all the same.
+ * Who waits for whom now, whole: blame_add for each, and blame_link. before: as of blame_link; *count may be NULL.
+ * Fails: as waits_read; what is there then is to be ended all the same.
  */
 int blame_look(struct blame *blame, struct snapshot *snapshot, uint64_t now_ns, const struct blame *before,
                struct snapshot_count *count);
