@@ -2,7 +2,7 @@
 %% Who waits for whom: 20 for a cache, which waits for a database, which waits for nobody; two for each other; one for a
 %% program that reads nothing. A server that has asked the database, too, and goes on with its work does not wait.
 -module(blame_target).
--export([main/0, web/0, init/1, handle_call/3, handle_cast/2]).
+-export([main/0, many/0, web/0, init/1, handle_call/3, handle_cast/2]).
 
 main() ->
     named(database, fun() -> receive never -> ok end end),
@@ -13,6 +13,21 @@ main() ->
     named(writer, fun() -> write(open_port({spawn, "sh -c 'while kill -0 $PPID; do sleep 1; done 2> /dev/null'"}, [binary])) end),
     {ok, _} = gen_server:start({local, busy_server}, ?MODULE, [], []),
     timer:sleep(300),
+    io:format("ready~n"),
+    _ = io:get_line(""),
+    halt().
+
+%% More than a picture has room for: 3,000 of as many names wait for one whose name attacks who draws it; 300 pairs, of
+%% which each waits for the other.
+many() ->
+    Hostile = list_to_atom("</text><script>\"&'\e[31m" ++ [16#202e] ++ "]]>"),
+    named(Hostile, fun() -> receive never -> ok end end),
+    [named(list_to_atom("asks_" ++ integer_to_list(N)), fun() -> ask(Hostile) end) || N <- lists:seq(1, 3000)],
+    [begin
+         A = spawn(fun() -> receive {ask, Other} -> ask(Other) end end),
+         A ! {ask, spawn(fun() -> ask(A) end)}
+     end || _ <- lists:seq(1, 300)],
+    timer:sleep(1000),
     io:format("ready~n"),
     _ = io:get_line(""),
     halt().

@@ -130,6 +130,61 @@ START_TEST(test_blame_for_people)
 }
 END_TEST
 
+/* The picture has a box for each row, and an arrow for each that waits; it is there as a whole, and yours alone. */
+START_TEST(test_blame_draws_a_picture)
+{
+    const struct support_run *r = support_run(
+        NODE "$ERLSNOOP blame -p $p -d 0.3 --svg pic > t; echo status $?; stat -c %%a pic; kill -9 $p\n"
+             "for c in dead root waits rest; do echo $c $(grep -c \"<g class=\\\"$c\\\"\" pic); done\n"
+             "grep -c '<path.* marker-end' pic; grep -c '<path class=\"dead\"' pic; grep -c '>21 wait for it<' pic\n"
+             "python3 -c 'import xml.sax; xml.sax.parse(\"pic\", xml.sax.ContentHandler())' && echo well-formed\n"
+             "$ERLSNOOP blame -p $$ --svg no/pic; echo status $?", erls[_i]);
+
+    ck_assert_msg(!strcmp(r->out, "status 0\n600\ndead 2\nroot 2\nwaits 3\nrest 0\n5\n2\n1\nwell-formed\nstatus 1\n"), "%s%s",
+                  r->out, r->err);
+    ck_assert_msg(strstr(r->err, "cannot write 'no/pic'") != NULL, "%s", r->err);
+}
+END_TEST
+
+/* Names stay text, whatever they hold. However many wait, it has 500 boxes at most, and says what it leaves out. */
+START_TEST(test_blame_draws_what_there_is_room_for)
+{
+    const struct support_run *r = support_run(
+        "erlc $SOURCE/tests/tools/blame_target.erl; mkfifo in\n"
+        "%s -noshell -pa . -s blame_target many < in > said & p=$!; exec 9> in; await said\n"
+        "$ERLSNOOP blame -p $p -d 0.1 --top 1000 --svg all > t; $ERLSNOOP blame -p $p -d 0.1 --top 1 --svg one >> t\n"
+        "$ERLSNOOP blame -p $p -d 0.1 --top 301 > t; kill -9 $p; grep '^ *3000 ' t; tail -1 t\n"
+        "grep -c '<rect x' all; grep -o 'left out[^<]*' all; grep -o 'left out[^<]*' one; grep -ci '<script' all one\n"
+        "LC_ALL=C grep -c $'[\\x01-\\x08\\x1b]\\|\\xe2\\x80\\xae' all\n"
+        "python3 -c 'import xml.sax; xml.sax.parse(\"all\", xml.sax.ContentHandler())' && echo well-formed", erls[_i]);
+
+    ck_assert_msg(strstr(r->out, "   3000 '</text><script>") && strstr(r->out, "(2995 others)"), "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "\n500\nleft out: 107 boxes, of more than 500\nleft out: 300 more that others wait for; "
+                                 "--top N draws them\nall:0\none:0\n0\nwell-formed\n") != NULL, "%s%s", r->out, r->err);
+}
+END_TEST
+
+/* A node that has died answers by its core file: once, so for how long they wait is not told. */
+START_TEST(test_blame_of_a_core_file)
+{
+    const struct support_run *r = support_run(
+        "ulimit -c unlimited\n"
+        NODE "kill -ABRT $p; wait $p; c=$(echo core*); [ -s \"$c\" ] || { echo nowhere; exit; }\n"
+             "$ERLSNOOP blame --core $c --svg pic; $ERLSNOOP blame --core $c --json > j; grep -c '\"type\":\"wait\"' j\n"
+             "grep -c at_least j; grep -c '<g class=' pic; head -c 100000 $c > cut; $ERLSNOOP blame --core cut; echo status $?\n"
+             "$ERLSNOOP blame --core $c -d 1", erls[_i]);
+
+    if (!strcmp(r->out, "nowhere\n")) {
+        printf("SKIP %s: /proc/sys/kernel/core_pattern leads cores elsewhere\n", __func__);
+        return;
+    }
+    ck_assert_msg(strstr(r->out, "     21 database <0.") && strstr(r->out, "20 x blame_target:web/0") &&
+                      strstr(r->out, "  writer <0.") && strstr(r->out, "DEADLOCK: waits for "), "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "\n24\n0\n7\nstatus 1\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->err, "a core file does not change: it is looked at once") != NULL, "%s", r->err);
+}
+END_TEST
+
 START_TEST(test_blame_refuses)
 {
     const struct support_run *r = support_run("$ERLSNOOP blame -d x; $ERLSNOOP blame -p 1 -d 1; $ERLSNOOP blame --top 0");
@@ -150,6 +205,9 @@ Suite *blame_suite(void)
     tcase_add_test(graph, test_blame_knows_what_was_before);
     tcase_add_loop_test(live, test_blame_tells_who_waits_for_whom, 0, 2);
     tcase_add_loop_test(live, test_blame_for_people, 0, 2);
+    tcase_add_loop_test(live, test_blame_draws_a_picture, 0, 2);
+    tcase_add_loop_test(live, test_blame_draws_what_there_is_room_for, 0, 2);
+    tcase_add_loop_test(live, test_blame_of_a_core_file, 0, 2);
     tcase_add_test(live, test_blame_refuses);
     suite_add_tcase(suite, graph);
     suite_add_tcase(suite, live);

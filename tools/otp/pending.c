@@ -279,8 +279,8 @@ static int read_ports(struct reading *r)
 /* ---- threads */
 
 /*
- * The thread of this kind and number; 0: there is none of that name. Emulators call them "3_dirty_io_sche" or, newer
- * ones, "erts_dios_3"; an erlvm "async_3".
+ * The thread of this kind and number; 0: there is none of that name, or of any, of a VM that left a core. Emulators
+ * call them "3_dirty_io_sche" or, newer ones, "erts_dios_3"; an erlvm "async_3".
  */
 static int find_thread(struct reading *r, enum snapshot_scheduler_type type, uint64_t number)
 {
@@ -289,6 +289,8 @@ static int find_thread(struct reading *r, enum snapshot_scheduler_type type, uin
                                            [SNAPSHOT_DIRTY_IO] = {"%llu_dirty_io_sch", "erts_dios_%llu"}};
     char name[32];
 
+    if (memory_file_is_core(memory_file(r->s->memory)))
+        return 0;
     if (!r->threads && thread_names((int)r->s->layout->vm, &r->threads, &r->nthreads))
         return 0;
     for (size_t k = 0; k < 2 && forms[type][k]; k++) {

@@ -142,6 +142,11 @@ void memory_file_each_mapping(const struct memory_file *file,
         core_file_each_mapping(file->core, take, context);
 }
 
+bool memory_file_is_core(const struct memory_file *file)
+{
+    return file->core != NULL;
+}
+
 void memory_file_close(struct memory_file *file)
 {
     if (!file)

@@ -26,6 +26,9 @@ void memory_file_close(struct memory_file *file);
 void memory_file_each_mapping(const struct memory_file *file,
                               bool (*take)(void *context, const struct memory_mapping *mapping), void *context);
 
+/* Whether it is of a process that has ended: its pid may be another's by now. */
+bool memory_file_is_core(const struct memory_file *file);
+
 /* All `size` bytes; false: they cannot be read. */
 bool memory_file_read(const struct memory_file *file, uint64_t address, void *out, size_t size);
 /* How many of the first of `size` bytes can be read. */
