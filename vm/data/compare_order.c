@@ -366,5 +366,11 @@ int compare_terms(Term a, Term b, unsigned how)
 	if (unlikely(now.n > LOOKED_INTO_MANY))
 		return order_deep(&a, &b, 1, how);
 	skip_same_words(&now);
-	return now.n == 0 ? 0 : order_deep(now.a, now.b, now.n, how);
+	if (now.n == 0)
+		return 0;
+	if (terms_both_small(*now.a, *now.b))
+		return compare_smalls(*now.a, *now.b);
+	if (term_is_immed(*now.a) && term_is_immed(*now.b))
+		return order_leaves(*now.a, *now.b, is_exact(how));
+	return order_deep(now.a, now.b, now.n, how);
 }

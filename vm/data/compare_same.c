@@ -262,6 +262,12 @@ static __attribute__((noinline)) bool same_others_apart(Term a, Term b, unsigned
 	return now.n == 0 || same_deep(now.a, now.b, now.n, how);
 }
 
+/* Of two different words, an immediate is equal to the other only when that is a float of its value. */
+static inline bool words_tell_apart(Term a, Term b, unsigned how)
+{
+	return is_exact(how) ? term_is_immed(a) || term_is_immed(b) : term_is_immed(a) && term_is_immed(b);
+}
+
 /* Of two lists. Cells with the same word as head are passed over. */
 static bool same_lists(Term a, Term b, unsigned how)
 {
@@ -275,7 +281,7 @@ static bool same_lists(Term a, Term b, unsigned how)
 		if (unlikely(n == CELLS_AT_ONCE))
 			return same_apart(a, b, how);
 	}
-	if (term_is_immed(cons_head(a)) && term_is_immed(cons_head(b)))
+	if (words_tell_apart(cons_head(a), cons_head(b), how))
 		return false;
 	return same_deep(cons_ptr(a), cons_ptr(b), 2, how);
 }
@@ -286,7 +292,11 @@ static inline bool same_rest(const Term *a, const Term *b, size_t n, unsigned ho
 	struct pairs now = { a, b, n };
 
 	skip_same_words(&now);
-	return now.n == 0 || same_deep(now.a, now.b, now.n, how);
+	if (now.n == 0)
+		return true;
+	if (words_tell_apart(*now.a, *now.b, how))
+		return false;
+	return same_deep(now.a, now.b, now.n, how);
 }
 
 /* Of two flat maps of one size. */

@@ -15,6 +15,28 @@ static inline const Term *flat_keys(Term map) { return boxed_ptr(flat_ptr(map)->
 
 uint64_t map_hash(Term key) { return hash_internal(key); }
 
+/* Index of a tuple among n keys, or n. Most keys that it is not are told from it by their last element. */
+static size_t find_tuple(const Term *keys, size_t n, Term key)
+{
+	const Term *words = boxed_ptr(key);
+	size_t arity = header_arity(*words), i;
+	Term last = words[arity]; /* of the empty tuple: its header, which every other has, too */
+
+	for (i = 0; i < n; i++) {
+		const Term *other = boxed_ptr(keys[i]);
+
+		if (keys[i] == key)
+			break;
+		if (!term_is_boxed(keys[i]) || *other != *words)
+			continue;
+		if (other[arity] != last && (term_is_immed(last) || term_is_immed(other[arity])))
+			continue;
+		if (compare_same(keys[i], key, COMPARE_EXACT))
+			break;
+	}
+	return i;
+}
+
 /* Index of the key in a flat map, or its size. */
 static size_t find_flat(Term map, Term key)
 {
@@ -23,6 +45,8 @@ static size_t find_flat(Term map, Term key)
 
 	if (term_is_immed(key))
 		return map_find_word(keys, n, key);
+	if (term_is_tuple(key))
+		return find_tuple(keys, n, key);
 	for (i = 0; i < n && !term_same(keys[i], key); i++)
 		;
 	return i;
@@ -77,15 +101,15 @@ struct sorted {
 	Term values[2 * MAP_FLAT_MAX];
 };
 
-/* Where the key is, or where it belongs. */
-static size_t find_sorted(const struct sorted *s, Term key, bool *found)
+/* Where the key is among n keys in order, or where it belongs. */
+static size_t find_place(const Term *keys, size_t n, Term key, bool *found)
 {
-	size_t low = 0, high = s->n;
+	size_t low = 0, high = n;
 
 	*found = false;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-		int d = term_compare_exact(key, s->keys[middle]);
+		int d = term_compare_exact(key, keys[middle]);
 
 		if (d == 0) {
 			*found = true;
@@ -109,7 +133,7 @@ static void insert_sorted(struct sorted *s, Term key, Term value, enum equal_key
 
 	/* What comes in order is put behind the last. */
 	if (s->n > 0 && term_compare_exact(s->keys[s->n - 1], key) >= 0)
-		i = find_sorted(s, key, &found);
+		i = find_place(s->keys, s->n, key, &found);
 	if (found) {
 		if (equal == KEY_GIVES_WAY)
 			s->keys[i] = key;
@@ -194,6 +218,15 @@ static Term flat_set_value(struct heap *h, Term map, size_t i, Term value)
 	return term_from_boxed(&f->header);
 }
 
+/* Words of which there are mostly some more than a loop copies in the time of a call. */
+static inline void copy_words(Term *to, const Term *from, size_t n)
+{
+	if (n > 4)
+		memcpy(to, from, n * sizeof(Term));
+	else
+		term_copy(to, from, n);
+}
+
 /* A copy of the map with a key at its place i. */
 static Term flat_insert(struct heap *h, Term map, size_t i, Term key, Term value)
 {
@@ -204,16 +237,12 @@ static Term flat_insert(struct heap *h, Term map, size_t i, Term key, Term value
 
 	tuple[0] = HEADER(n + 1, SUB_TUPLE);
 	f = put_flat(h, term_from_boxed(tuple), n + 1);
-	for (size_t k = 0; k < i; k++) {
-		tuple[1 + k] = keys[k];
-		f->values[k] = values[k];
-	}
+	copy_words(tuple + 1, keys, i);
+	copy_words(f->values, values, i);
 	tuple[1 + i] = key;
 	f->values[i] = value;
-	for (size_t k = i; k < n; k++) {
-		tuple[2 + k] = keys[k];
-		f->values[k + 1] = values[k];
-	}
+	copy_words(tuple + 2 + i, keys + i, n - i);
+	copy_words(f->values + i + 1, values + i, n - i);
 	return term_from_boxed(&f->header);
 }
 
@@ -222,6 +251,7 @@ static Term flat_put(struct heap *h, Term map, Term key, Term value)
 	size_t n = map_size(map), i = find_flat(map, key);
 	const Term *keys = flat_keys(map);
 	struct sorted s;
+	bool found;
 
 	if (i < n)
 		return flat_set_value(h, map, i, value);
@@ -230,8 +260,9 @@ static Term flat_put(struct heap *h, Term map, Term key, Term value)
 		insert_sorted(&s, key, value, KEY_STAYS);
 		return map_from_sorted(h, &s);
 	}
-	for (i = 0; i < n && term_compare_exact(keys[i], key) < 0; i++)
-		;
+	/* What comes in order is put behind the last. */
+	if (n > 0 && term_compare_exact(keys[n - 1], key) > 0)
+		i = find_place(keys, n - 1, key, &found);
 	return flat_insert(h, map, i, key, value);
 }
 
