@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "data/compare.h"
-#include "data/map.h"
 #include "data/record.h"
 
 /* The next generic operation when it is `op`; NULL otherwise. */
@@ -512,93 +510,6 @@ static size_t emit_is_integer(struct emitter *em, const struct genop *g, size_t 
 		return 0;
 	emit_instr(em, OP_is_integer_ge_xi, next->args);
 	return 2;
-}
-
-/* ---- maps and funs */
-
-/* Pairs of a list whose first items are map keys, in the order of flat maps when all keys are immediate: then one walk
- * finds them all. */
-struct key_place {
-	Term key;
-	uint32_t at; /* in the list */
-};
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct key_place *x = a, *y = b;
-	int order = term_compare_exact(x->key, y->key);
-
-	return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
-}
-
-/* Returns whether they are sorted. Owns: the caller gets *places, one a pair (mem_free). */
-static bool sort_keys(const struct operand *list, struct key_place **places)
-{
-	uint32_t n = list->count / 2;
-	bool immediate = true;
-
-	*places = mem_alloc(n * sizeof(**places));
-	for (uint32_t i = 0; i < n; i++) {
-		(*places)[i] = (struct key_place){ list->items[2 * i].term, 2 * i };
-		immediate &= operand_is_immed(&list->items[2 * i]);
-	}
-	if (immediate)
-		qsort(*places, n, sizeof(**places), compare_places);
-	return immediate;
-}
-
-static size_t emit_put_map(struct emitter *em, const struct genop *g, size_t count)
-{
-	const struct operand *list = &g->args[4];
-	struct operand args[] = { g->args[0], g->args[1], g->args[2], g->args[3], operand_u(list->count) };
-	struct key_place *places;
-
-	(void)count;
-	sort_keys(list, &places);
-	emit_instr(em, g->op == GENOP_put_map_assoc ? OP_put_map_assoc : OP_put_map_exact, args);
-	for (uint32_t i = 0; i < list->count / 2; i++) {
-		emit_source(em, &list->items[places[i].at]);
-		emit_source(em, &list->items[places[i].at + 1]);
-	}
-	mem_free(places);
-	return 1;
-}
-
-static size_t emit_has_map_fields(struct emitter *em, const struct genop *g, size_t count)
-{
-	const struct operand *list = &g->args[2];
-
-	(void)count;
-	emit_instr(em, OP_has_map_fields, (struct operand[]){ g->args[0], g->args[1], operand_u(list->count) });
-	for (uint32_t i = 0; i < list->count; i++)
-		emit_source(em, &list->items[i]);
-	return 1;
-}
-
-static size_t emit_get_map_elements(struct emitter *em, const struct genop *g, size_t count)
-{
-	const struct operand *list = &g->args[2];
-	struct operand args[] = { g->args[0], g->args[1], operand_u(list->count / 2 * MAP_ELEMENT_WORDS) };
-	struct key_place *places;
-	bool sorted;
-
-	(void)count;
-	if (list->count == 2 && operand_is_reg(&g->args[1]) && operand_is_immed(&list->items[0])) {
-		emit_instr(em, OP_get_map_element_rk,
-			   (struct operand[]){ g->args[0], g->args[1], list->items[0], list->items[1] });
-		return 1;
-	}
-	sorted = sort_keys(list, &places);
-	emit_instr(em, sorted && operand_is_reg(&g->args[1]) ? OP_get_map_elements_rk : OP_get_map_elements, args);
-	for (uint32_t i = 0; i < list->count / 2; i++) {
-		const struct operand *key = &list->items[places[i].at];
-
-		emit_source(em, key);
-		emit_word(em, key->kind == OPND_CONST ? map_hash(key->term) : 0);
-		emit_word(em, emit_encode_reg(key + 1));
-	}
-	mem_free(places);
-	return 1;
 }
 
 /* ---- native records */

@@ -121,6 +121,18 @@ static void *copy_array(const void *from, size_t count, size_t size)
 	return to;
 }
 
+/* The file's literals, with those that the translation made behind them. */
+static void take_literals(struct code_instance *c, struct beam_file *f)
+{
+	struct literal_area **end = &f->literal_area;
+
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = c->literal_area;
+	c->literal_area = f->literal_area;
+	f->literal_area = NULL;
+}
+
 /* What outlives the file: copied, or taken from it. */
 static void take_from_file(struct code_instance *c, struct beam_file *f)
 {
@@ -144,8 +156,7 @@ static void take_from_file(struct code_instance *c, struct beam_file *f)
 	c->records = mem_alloc(f->record_count * sizeof(Term) + 1);
 	for (c->record_count = 0; c->record_count < f->record_count; c->record_count++)
 		c->records[c->record_count] = f->records[c->record_count].term;
-	c->literal_area = f->literal_area;
-	f->literal_area = NULL;
+	take_literals(c, f);
 }
 
 struct code_instance *module_prepare(const uint8_t *bytes, size_t n, struct beam_error *error)

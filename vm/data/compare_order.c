@@ -356,6 +356,8 @@ int compare_terms(Term a, Term b, unsigned how)
 	unsigned passed = 0;
 	struct pairs now;
 
+	if (term_is_atom(a) && term_is_atom(b))
+		return atom_compare(a, b);
 	now.n = find_elements(a, b, &now.a, &now.b, &passed);
 	if (now.n == 0) {
 		if (are_floats(a, b))

@@ -21,6 +21,7 @@ struct atom {
 	uint16_t bytes;
 	uint16_t latin1_bytes; /* NOT_LATIN1: the name has other characters */
 	char *text;
+	uint64_t first;      /* bytes of the name, the first one highest, zeros behind the last */
 };
 
 enum { NOT_LATIN1 = UINT16_MAX };
@@ -107,6 +108,14 @@ static uint16_t count_latin1(const unsigned char *s, size_t n)
 	return count;
 }
 
+static uint64_t first_bytes(const char *text, size_t n)
+{
+	uint64_t first = 0;
+
+	memcpy(&first, text, n < sizeof(first) ? n : sizeof(first));
+	return __builtin_bswap64(first);
+}
+
 static uint32_t *find_bucket(uint64_t hash)
 {
 	return &atoms.buckets[hash & atoms.bucket_mask];
@@ -161,6 +170,7 @@ static Term insert_locked(uint64_t hash, const char *text, size_t n)
 	a->text[n] = 0;
 	a->bytes = (uint16_t)n;
 	a->latin1_bytes = count_latin1((const unsigned char *)text, n);
+	a->first = first_bytes(text, n);
 	a->hash = hash_name((const unsigned char *)text, n);
 	bucket = find_bucket(hash);
 	a->next = *bucket;
@@ -293,14 +303,13 @@ bool atom_latin1_size(Term atom, size_t *n)
 
 int atom_compare(Term a, Term b)
 {
-	size_t na, nb;
-	const char *ta = atom_text(a, &na), *tb = atom_text(b, &nb);
+	const struct atom *x = find_entry(atom_index(a)), *y = find_entry(atom_index(b));
 	int order;
 
-	if (a == b)
-		return 0;
-	order = memcmp(ta, tb, na < nb ? na : nb);
-	return order != 0 ? order : (na > nb) - (na < nb);
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	order = memcmp(x->text, y->text, x->bytes < y->bytes ? x->bytes : y->bytes);
+	return order != 0 ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
 uint32_t atom_hash(Term atom)
