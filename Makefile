@@ -344,6 +344,12 @@ $(FUZZ)/core_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/core_file_fuzz tools
 $(FUZZ)/tests/fuzz/recording_fuzz.o: FUZZ_CFLAGS += -Itools
 $(FUZZ)/recording_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/recording_fuzz tools/recording/recording tools/recording/recording_read $(BATCH_READERS))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lz -lzstd
+# A team's own rules, from the manual's example on.
+$(FUZZ)/tests/fuzz/own_rules_fuzz.o: FUZZ_CFLAGS += -Itools
+$(FUZZ)/own_rules_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/own_rules_fuzz tools/diagnose/own_parse tools/diagnose/own_evaluate tools/common/array)
+	@mkdir -p $(FUZZ)/corpus/own_rules
+	sed -n '/^    # orders.rules/,/^    *more/s/^    //p' docs/erlsnoop.md > $(FUZZ)/corpus/own_rules/manual
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lm
 fuzz-%: $(FUZZ)/%_fuzz
 	@mkdir -p $(FUZZ)/corpus/$* tests/fuzz/corpus/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \

@@ -14,6 +14,7 @@
 #include "common/options.h"
 #include "common/signals.h"
 #include "common/whole_file.h"
+#include "diagnose/own_rules.h"
 #include "diagnose_page.h"
 #include "diagnose_tell.h"
 #include "diagnose_watch.h"
@@ -34,7 +35,8 @@ struct diagnose {
     bool all;
     bool looks; /* nothing is attached */
     const char *expects; /* "none", or a rule; NULL: nothing is expected */
-    const char *page_path;
+    const char *page_path, *rules_path;
+    struct own_rules *own;
     struct whole_file page;
     struct inspected vm;
     struct sink sink;
@@ -73,8 +75,6 @@ static int set_looks(void *ctx, const char *value)
 
 static int set_expects(void *ctx, const char *value)
 {
-    if (strcmp(value, "none") && finding_find(value) == FINDING_RULES)
-        return fail(FAIL_USAGE, "--expect must be none or one of the findings of the manual, not '%s'", value);
     ((struct diagnose *)ctx)->expects = value;
     return 0;
 }
@@ -83,6 +83,23 @@ static int set_page(void *ctx, const char *value)
 {
     ((struct diagnose *)ctx)->page_path = value;
     return 0;
+}
+
+static int set_rules(void *ctx, const char *value)
+{
+    ((struct diagnose *)ctx)->rules_path = value;
+    return 0;
+}
+
+/* Once all options are known, as rules of a file may be expected. */
+static int check_options(struct diagnose *d)
+{
+    int err = d->rules_path ? own_rules_load(d->rules_path, &d->own) : 0;
+
+    if (err || !d->expects || !strcmp(d->expects, "none") || finding_find(d->expects) != FINDING_RULES ||
+        own_rules_has(d->own, d->expects))
+        return err;
+    return fail(FAIL_USAGE, "--expect must be none or one of the findings of the manual, not '%s'", d->expects);
 }
 
 /* ---- looking */
@@ -182,7 +199,7 @@ static int judge(const struct diagnose *d)
         return found->n ? DIAGNOSIS_FOUND : answered ? 0 : UNEXPECTED;
     if (!strcmp(d->expects, "none"))
         return found->n || !answered ? UNEXPECTED : 0;
-    return found->n && found->all[0].rule == finding_find(d->expects) ? 0 : UNEXPECTED;
+    return found->n && !strcmp(found->all[0].text->rule, d->expects) ? 0 : UNEXPECTED;
 }
 
 static int write_page(struct diagnose *d, const struct diagnosis *told)
@@ -221,6 +238,8 @@ static int run(struct diagnose *d)
         return err;
     sink_init(&d->sink, stdout, d->options.form, d->options.timestamps);
     d->evidence = evidence_new(d->vm.pid, d->vm.names, d->vm.snapshot);
+    if (d->evidence)
+        d->evidence->own = d->own;
     err = d->evidence ? gather(d) : explain(d, -ENOMEM);
     if (!err) {
         err = tell(d);
@@ -240,6 +259,7 @@ int cmd_diagnose(int argc, char **argv)
         {"all", NULL, "every finding, not the first five", set_all, false},
         {"looks", NULL, "its memory alone is looked at, and nothing attached", set_looks, false},
         {"html", "FILE", "one page for a ticket, with every finding", set_page, false},
+        {"rules", "FILE", "your own rules, too (see the manual)", set_rules, false},
         {"expect", "WHAT", "none, or the first finding: status 0 if it is so, else 1", set_expects, false},
         {0}};
     const struct options_spec spec = {
@@ -255,7 +275,11 @@ int cmd_diagnose(int argc, char **argv)
 
     if (err || d.options.done)
         return err;
-    err = run(&d);
-    inspect_close(&d.vm);
+    err = check_options(&d);
+    if (!err) {
+        err = run(&d);
+        inspect_close(&d.vm);
+    }
+    own_rules_free(d.own);
     return err;
 }

@@ -60,7 +60,7 @@ static void print_head(const struct diagnosis *d, FILE *out)
 
 static void print_finding(const struct diagnosis *d, const struct finding *f, FILE *out)
 {
-    const struct finding_text *t = &finding_texts[f->rule];
+    const struct finding_text *t = f->text;
     char see[DIAGNOSIS_SEE_BYTES];
 
     fprintf(out, "<section class=\"%s\">\n<h2><span class=\"score\">%d of 100</span>%s%s",

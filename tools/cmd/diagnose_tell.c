@@ -33,9 +33,9 @@ static void fill_words(const struct diagnosis *d, const struct finding *f, const
 }
 
 /* Of a recording: the question whose events the finding goes by. */
-static const char *see_in_file(enum finding_rule rule)
+static const char *see_in_file(const struct finding *f)
 {
-    struct counted_need need = {.next = finding_texts[rule].needs};
+    struct counted_need need = {.next = f->text->needs};
 
     return counted_next_need(&need) ? views[need.view].name : "";
 }
@@ -43,9 +43,9 @@ static const char *see_in_file(enum finding_rule rule)
 const char *diagnosis_see(const struct diagnosis *d, const struct finding *f, char buf[DIAGNOSIS_SEE_BYTES])
 {
     if (d->file)
-        snprintf(buf, DIAGNOSIS_SEE_BYTES, "erlsnoop report %s %s", d->file, see_in_file(f->rule));
+        snprintf(buf, DIAGNOSIS_SEE_BYTES, "erlsnoop report %s %s", d->file, see_in_file(f));
     else
-        fill_words(d, f, finding_texts[f->rule].see, buf, DIAGNOSIS_SEE_BYTES);
+        fill_words(d, f, f->text->see, buf, DIAGNOSIS_SEE_BYTES);
     return buf;
 }
 
@@ -82,7 +82,7 @@ static void print_text(struct sink *sink, const char *score, const char *label, 
 
 static void print_people(const struct diagnosis *d, struct sink *sink, const struct finding *f)
 {
-    const struct finding_text *t = &finding_texts[f->rule];
+    const struct finding_text *t = f->text;
     char score[8], text[1024], see[DIAGNOSIS_SEE_BYTES];
 
     snprintf(score, sizeof score, "%5d", f->score);
@@ -104,7 +104,7 @@ static void print_programs(const struct diagnosis *d, struct sink *sink, const s
         {"process", NULL, SINK_TEXT, 0}, {"what", NULL, SINK_TEXT, 0},  {"why", NULL, SINK_TEXT, 0},
         {"todo", NULL, SINK_TEXT, 0},    {"more", NULL, SINK_TEXT, 0},  {"from", NULL, SINK_TEXT, 0}};
     static const struct sink_table whole_table = {"diagnosis", NULL, whole_columns, 12};
-    const struct finding_text *t = &finding_texts[f->rule];
+    const struct finding_text *t = f->text;
     char pid[SNAPSHOT_PID_BYTES], see[DIAGNOSIS_SEE_BYTES];
 
     sink_row(sink, &whole_table,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diagnose/own_rules.h"
+
 struct telling {
     const struct diagnosis *d;
     void (*take)(void *ctx, const char *what, const char *why);
@@ -173,4 +175,5 @@ void diagnosis_unknown(const struct diagnosis *d, bool by_rule,
     else
         tell_rules_together(&t);
     tell_partly_known(&t);
+    own_rules_lacks(d->evidence->own, take, ctx);
 }

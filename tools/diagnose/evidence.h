@@ -18,6 +18,7 @@
 #include "otp/snapshot_tables.h"
 
 struct names;
+struct own_rules;
 
 enum { EVIDENCE_TEXT = 200, EVIDENCE_HANGS_S = 2 /* a call that lasts so long hangs */ };
 
@@ -124,6 +125,7 @@ struct evidence {
     uint64_t left;                                   /* what there was no room to remember */
     const char *halted;                              /* why no thread of it runs, as target_halt says; NULL: they may */
     const struct counted *counted; /* the caller's: what views told meanwhile; NULL: nothing, or not yet */
+    struct own_rules *own; /* the caller's: a team's own rules; NULL: there are none */
     struct evidence_process *processes;
     struct evidence_parent *parents;
     struct evidence_end slowest_end; /* of those that have ended, too; looks 0: none was seen */

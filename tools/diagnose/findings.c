@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "own_rules.h"
 
 const struct finding_text finding_texts[FINDING_RULES] = {
 #define FINDING(rule, kind, sign, why, what_to_do, see, needs, explains)                                               \
@@ -29,28 +30,47 @@ bool findings_room(const struct findings *out, enum finding_rule rule)
     return out->of_rule[rule] < FINDINGS_OF_RULE;
 }
 
+/* NULL: it weighs nothing, or there is no memory. */
+static struct finding *add(struct findings *out, enum finding_rule rule, const struct finding_text *text, double score,
+                           ev_id process, const char *who)
+{
+    struct finding *f;
+    int err = score >= 1 ? array_room((void **)&out->all, out->n, &out->room, sizeof *out->all) : 0;
+
+    out->err = err ? err : out->err;
+    if (!(score >= 1) || err)
+        return NULL;
+    f = &out->all[out->n++];
+    *f = (struct finding){.rule = rule,
+                          .text = text,
+                          .score = score > 100 ? 100 : (int)score,
+                          .process = process,
+                          .from = FINDING_RULES};
+    snprintf(f->who, sizeof f->who, "%s", who);
+    return f;
+}
+
 void findings_add(struct findings *out, enum finding_rule rule, double score, ev_id process, const char *who,
                   const char *format, ...)
 {
-    struct finding *f;
+    struct finding *f = findings_room(out, rule) ? add(out, rule, &finding_texts[rule], score, process, who) : NULL;
     va_list args;
-    int err;
 
-    if (!(score >= 1) || !findings_room(out, rule))
+    if (!f)
         return;
-    err = array_room((void **)&out->all, out->n, &out->room, sizeof *out->all);
-    if (err) {
-        out->err = err;
-        return;
-    }
     out->of_rule[rule]++;
-    f = &out->all[out->n++];
-    *f = (struct finding){
-        .rule = rule, .score = score > 100 ? 100 : (int)score, .process = process, .from = FINDING_RULES};
-    snprintf(f->who, sizeof f->who, "%s", who);
     va_start(args, format);
     vsnprintf(f->what, sizeof f->what, format, args);
     va_end(args);
+}
+
+void findings_add_own(struct findings *out, const struct finding_text *text, double score, ev_id process,
+                      const char *who, const char *what)
+{
+    struct finding *f = add(out, FINDING_OWN, text, score, process, who);
+
+    if (f)
+        snprintf(f->what, sizeof f->what, "%s", what);
 }
 
 void findings_also(struct findings *out, enum finding_rule rule, const char *also)
@@ -106,7 +126,7 @@ static void put_causes_above(struct findings *out)
         changed = false;
         for (struct finding *cause = out->all; cause < out->all + out->n; cause++)
             for (struct finding *f = out->all; f < out->all + out->n; f++) {
-                if (f == cause || !is_word(finding_texts[cause->rule].explains, finding_texts[f->rule].rule) ||
+                if (f == cause || !is_word(cause->text->explains, f->text->rule) ||
                     !is_about_same(cause, f))
                     continue;
                 f->from = (int)cause->rule;
@@ -125,6 +145,14 @@ static void (*const rules[FINDING_RULES])(const struct evidence *, struct findin
 #include "findings.def"
 };
 
+/* err: of own rules. */
+static int end_findings(struct findings *out, int err)
+{
+    put_causes_above(out);
+    sort_findings(out);
+    return out->err ? out->err : err;
+}
+
 int findings_look(const struct evidence *e, struct findings *out)
 {
     *out = (struct findings){0};
@@ -133,9 +161,7 @@ int findings_look(const struct evidence *e, struct findings *out)
              i == FINDING_near_limit) /* the others would tell of its standing still */
             && counted_serves(e->counted, finding_texts[i].needs, NULL))
             rules[i](e, out);
-    put_causes_above(out);
-    sort_findings(out);
-    return out->err;
+    return end_findings(out, e->halted ? 0 : own_rules_ask(e->own, e, false, out));
 }
 
 int findings_count(const struct evidence *e, struct findings *out)
@@ -143,9 +169,7 @@ int findings_count(const struct evidence *e, struct findings *out)
     for (int i = 0; i < FINDING_RULES; i++)
         if (finding_needs_events((enum finding_rule)i) && counted_serves(e->counted, finding_texts[i].needs, NULL))
             rules[i](e, out);
-    put_causes_above(out);
-    sort_findings(out);
-    return out->err;
+    return end_findings(out, own_rules_ask(e->own, e, true, out));
 }
 
 bool finding_needs_events(enum finding_rule rule)

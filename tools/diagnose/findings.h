@@ -8,11 +8,19 @@
 enum finding_rule {
 #define FINDING(rule, kind, sign, why, what_to_do, see, needs, explains) FINDING_##rule,
 #include "findings.def"
-    FINDING_RULES
+    FINDING_RULES,
+    FINDING_OWN = FINDING_RULES /* one of a team's own (own_rules.h) */
 };
+
+/* What a rule is called, and says to everybody. */
+struct finding_text {
+    const char *rule, *kind, *why, *what_to_do, *see, *needs, *explains;
+};
+extern const struct finding_text finding_texts[FINDING_RULES];
 
 struct finding {
     enum finding_rule rule;
+    const struct finding_text *text; /* of the rule: good as long as its rules are */
     int score;      /* 1 to 100: how much others suffer from it */
     ev_id process;  /* 0: no process */
     char who[256];  /* the culprit as people know it: untrusted; "": the VM as a whole */
@@ -28,11 +36,6 @@ struct findings {
     int err; /* -ENOMEM: some are not there */
 };
 
-/* What a rule is called, and says to everybody. */
-struct finding_text {
-    const char *rule, *kind, *why, *what_to_do, *see, *needs, *explains;
-};
-extern const struct finding_text finding_texts[FINDING_RULES];
 /* Whether it cannot do without the events of some view. */
 bool finding_needs_events(enum finding_rule rule);
 /* Which rule is called so; FINDING_RULES: none. */
@@ -50,6 +53,9 @@ enum { FINDINGS_OF_RULE = 20 };
 bool findings_room(const struct findings *out, enum finding_rule rule);
 void findings_add(struct findings *out, enum finding_rule rule, double score, ev_id process, const char *who,
                   const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* The same of a team's own rule, of which the caller has no more to add than FINDINGS_OF_RULE. */
+void findings_add_own(struct findings *out, const struct finding_text *text, double score, ev_id process,
+                      const char *who, const char *what);
 /* Who else the one that was added last, of that rule, is about. */
 void findings_also(struct findings *out, enum finding_rule rule, const char *also);
 

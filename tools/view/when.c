@@ -8,7 +8,7 @@
 #include "common/options.h"
 #include "event/hist.h"
 
-static bool is_value(enum view_kind kind)
+bool when_is_value(enum view_kind kind)
 {
     return kind == VIEW_COUNTER || kind == VIEW_P50 || kind == VIEW_P99 || kind == VIEW_P999 || kind == VIEW_MAX ||
            kind == VIEW_COUNTED;
@@ -17,7 +17,7 @@ static bool is_value(enum view_kind kind)
 static const struct view_column *find_column(enum view_id view, const char *key)
 {
     for (size_t i = 0; i < view_ncolumns; i++)
-        if (view_table(view_columns[i].table)->view == view && is_value(view_columns[i].kind) &&
+        if (view_table(view_columns[i].table)->view == view && when_is_value(view_columns[i].kind) &&
             !strcmp(view_columns[i].key, key))
             return &view_columns[i];
     return NULL;
@@ -45,8 +45,7 @@ int when_parse(const char *text, struct when *out)
                                 : options_number("--when: the value", limit, 0, UINT64_MAX / 2, &out->limit);
 }
 
-/* The column's value in the row; false: it has none. */
-static bool value_of(const struct view_column *c, const uint64_t *row, uint64_t *out)
+bool when_value(const struct view_column *c, const uint64_t *row, uint64_t *out)
 {
     static const struct {
         enum view_kind kind;
@@ -69,7 +68,7 @@ bool when_look(struct when *w, struct result_reader *reader)
     const uint64_t *sum = result_sum(reader, view_table(w->column->table));
     bool before = w->met;
 
-    w->met = sum && value_of(w->column, sum, &w->value) &&
+    w->met = sum && when_value(w->column, sum, &w->value) &&
              (w->above ? w->value > w->limit : w->value < w->limit);
     result_forget(reader);
     return w->met && !before;

@@ -27,4 +27,9 @@ bool when_look(struct when *w, struct result_reader *reader);
 /* Says on standard error by what it was met. */
 void when_tell(const struct when *w);
 
+/* Whether columns of the kind are numbers of a row, which may be compared. */
+bool when_is_value(enum view_kind kind);
+/* The column's value in the row: nanoseconds, words, bytes, or a number; false: it has none. */
+bool when_value(const struct view_column *column, const uint64_t *row, uint64_t *out);
+
 #endif
