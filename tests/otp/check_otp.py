@@ -87,7 +87,7 @@ def download(folder):
     for key, name in (("Etc::sourcelist", "sources.list"), ("State::lists", "lists"), ("Cache", "")):
         apt += ["-o", "Dir::%s=%s" % (key, os.path.join(folder, "apt", name))]
     run_quiet(apt + ["update"], "read the lists of source packages")
-    run_quiet(apt + ["source", "--download-only", "erlang=" + version], "download the sources of erlang " + version, cwd=folder)
+    run_quiet(apt + ["source", "--tar-only", "erlang=" + version], "download the sources of erlang " + version, cwd=folder)
     tars = glob.glob(os.path.join(folder, "erlang_*.orig.tar.*[zx2]"))
     if len(tars) != 1:
         raise Failure("the source package of erlang %s has no tar file" % version)
@@ -157,8 +157,6 @@ def find_suites(src, bad):
             else:
                 suite.no_cases = "does not compile: " + bad.get(source, "?")
                 suites.append(suite)
-    for room, _ in ROOMS:
-        list_cases(room, [s for s in suites if s.room == room and not s.no_cases])
     return suites
 
 
@@ -393,10 +391,11 @@ def choose(suites, options):
     unknown = [name for name in options.suite or [] if not any(asks_for(name, suite) for suite in suites)]
     if unknown:
         raise Failure("no suite " + ", ".join(sorted(unknown)))
+    asked = [suite for suite in suites if not options.suite or any(asks_for(name, suite) for name in options.suite)]
+    for room in sorted({suite.room for suite in asked}):
+        list_cases(room, [s for s in suites if s.room == room and not s.no_cases])
     chosen = []
-    for suite in suites:
-        if options.suite and not any(asks_for(name, suite) for name in options.suite):
-            continue
+    for suite in asked:
         wanted = [c for c in suite.cases if not options.case or c in options.case or c.rsplit("/", 1)[-1] in options.case]
         chosen.append((suite, wanted))
     if options.case and not any(wanted for _, wanted in chosen):

@@ -43,7 +43,7 @@ Term big_finish(struct heap *h, Term *at, size_t room, size_t count, bool negati
 		heap_trim(h, at, room + 1, at);
 		return small;
 	}
-	if (count > BIG_MAX_LIMBS) {
+	if (count > big_max_limbs()) {
 		heap_trim(h, at, room + 1, at);
 		return TERM_NONE;
 	}
@@ -58,7 +58,7 @@ Term big_from_limbs(struct heap *h, const uint64_t *limbs, size_t count, bool ne
 
 	while (count > 0 && limbs[count - 1] == 0)
 		count--;
-	if (count > BIG_MAX_LIMBS)
+	if (count > big_max_limbs())
 		return TERM_NONE;
 	at = heap_alloc(h, count + 1);
 	memcpy(at + 1, limbs, count * sizeof(*limbs));
@@ -77,6 +77,15 @@ static int compare_magnitudes(const struct big_view *a, const struct big_view *b
 		n -= BLOCK;
 	tried = n > BLOCK ? BLOCK : n;
 	return n == 0 ? 0 : mpn_cmp(a->limbs + n - tried, b->limbs + n - tried, (mp_size_t)tried);
+}
+
+Term big_largest(struct heap *h)
+{
+	size_t count = big_max_limbs();
+	Term *at = heap_alloc(h, count + 1);
+
+	memset(at + 1, 0xff, count * sizeof(Term));
+	return big_finish(h, at, count, count, false);
 }
 
 int big_compare(Term a, Term b)

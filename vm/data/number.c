@@ -178,7 +178,7 @@ static Term mul_integers(struct heap *h, Term a, Term b)
 	if (va.count == 0 || vb.count == 0)
 		return SMALL(0);
 	room = va.count + vb.count;
-	if (room - 1 > BIG_MAX_LIMBS)
+	if (room - 1 > big_max_limbs())
 		return TERM_NONE;
 	if (va.count < vb.count) {
 		x = &vb;
@@ -366,7 +366,7 @@ static Term shift_left(struct heap *h, Term a, uint64_t bits)
 	if (v.count == 0)
 		return a;
 	room = v.count + skip + 1;
-	if (skip > BIG_MAX_LIMBS || room - 1 > BIG_MAX_LIMBS)
+	if (skip > big_max_limbs() || room - 1 > big_max_limbs())
 		return TERM_NONE;
 	at = heap_alloc(h, room + 1);
 	memset(at + 1, 0, skip * sizeof(Term));
@@ -496,7 +496,7 @@ Term num_from_bytes(struct heap *h, const uint8_t *bytes, size_t n, bool little_
 	if (n <= 8 && !negative)
 		return heap_uint(h, read_word(bytes, n, little_endian));
 	room = (n + 7) / 8;
-	if (room > BIG_MAX_LIMBS)
+	if (room > big_max_limbs())
 		return TERM_NONE;
 	at = heap_alloc(h, room + 1);
 	at[room] = 0;
@@ -590,7 +590,7 @@ static Term read_long(struct heap *h, const char *text, size_t n, int base, bool
 	Term *at;
 
 	/* Shortest text of a number too big, in any base: one bit a digit. */
-	if (n / 64 > BIG_MAX_LIMBS)
+	if (n / 64 > big_max_limbs())
 		return TERM_NONE;
 	room = n * bits_at_most[base] / 64 + 2;
 	digits = mem_alloc(n);

@@ -95,7 +95,7 @@ static inline bool num_get_int64(Term t, int64_t *n)
 	return true;
 }
 bool num_get_uint64(Term t, uint64_t *n);
-/* An integer of n bytes of magnitude. Fails: TERM_NONE when beyond BIG_MAX_LIMBS. */
+/* An integer of n bytes of magnitude. Fails: TERM_NONE when beyond big_max_limbs. */
 Term num_from_bytes(struct heap *h, const uint8_t *bytes, size_t n, bool little_endian, bool negative);
 
 /* Units: characters that integer_text may need, with the sign (an upper bound). base 2..36. */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/release.h"
+
 /* ---- how long */
 
 static uint32_t read_big_16(const uint8_t *p) { return (uint32_t)p[0] << 8 | p[1]; }
@@ -241,6 +243,20 @@ static struct packet_text take_until(struct packet_text *t, uint8_t c)
 	return before;
 }
 
+/* The host before a port, or all; an address of IPv6 stands in brackets. */
+static struct packet_text take_host(struct packet_text *t)
+{
+	const uint8_t *bracket = t->n > 0 && t->at[0] == '[' ? memchr(t->at, ']', t->n) : NULL;
+	struct packet_text address = { t->at, 0 };
+
+	if (bracket == NULL || !release_reads_ipv6_hosts())
+		return take_until(t, ':');
+	address.n = (size_t)(bracket + 1 - t->at);
+	t->at += address.n;
+	t->n -= address.n;
+	return address;
+}
+
 static void read_absolute(struct packet_text t, struct http_uri *uri)
 {
 	static const uint8_t root[] = { '/' };
@@ -248,7 +264,7 @@ static void read_absolute(struct packet_text t, struct http_uri *uri)
 	int32_t port;
 
 	uri->path = t.n > 0 ? t : (struct packet_text){ root, 1 };
-	uri->host = take_until(&where, ':');
+	uri->host = take_host(&where);
 	if (skip_char(&where, ':') && take_number(&where, &port) && where.n == 0)
 		uri->port = port;
 }

@@ -215,6 +215,11 @@ void port_set_limit(size_t limit);
 size_t port_limit(void);
 /* The id of the file driver's pseudo port, and of ports to come: a fresh number. */
 Term port_new_id(void);
+/* Numbers of ports are below it: a port's term holds no more. */
+#define PORT_NUMBER_LIMIT ((uint64_t)1 << 60)
+uint64_t port_next_number(void);
+/* Ports to come have that number and those behind it; never one that has been. Fails: false at PORT_NUMBER_LIMIT. */
+bool port_pass_over(uint64_t number);
 /* The port, open or not yet closed, or NULL. The caller must call port_unref. Any thread. */
 struct port *port_find(Term id);
 void port_ref(struct port *port);

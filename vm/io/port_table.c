@@ -51,6 +51,22 @@ Term port_new_id(void)
 	return term_from_port(atomic_fetch_add(&table.next_number, 1));
 }
 
+uint64_t port_next_number(void)
+{
+	return atomic_load(&table.next_number);
+}
+
+bool port_pass_over(uint64_t number)
+{
+	uint64_t next = atomic_load(&table.next_number);
+
+	if (number >= PORT_NUMBER_LIMIT)
+		return false;
+	while (next < number && !atomic_compare_exchange_weak(&table.next_number, &next, number))
+		;
+	return true;
+}
+
 static _Atomic(struct port *) *bucket_of(Term id)
 {
 	return &table.buckets[hash_word(id) % TABLE_BUCKETS];

@@ -1,9 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
 -module(since27_limits).
 -export([main/0]).
-%% Limits that OTP 27 has and 25 has not: queues that are long, heaps with the binaries outside, how long a flush may take.
+%% Limits that OTP 27 has and 25 has not: integers, queues that are long, heaps with the binaries outside, how long a flush may take.
 
 main() ->
+    integers(),
     queues(),
     told(),
     heaps(),
@@ -12,6 +13,21 @@ main() ->
 
 fails(F) ->
     try F() catch error:Reason -> {error, Reason} end.
+
+integers() ->
+    Max = erlang:system_info(max_integer),
+    io:format("~0p~n", [(Max + 0) bsr (65535 * 64 - 1)]),
+    io:format("~0p~n", [[is_integer(fails(F)) || F <- [fun() -> Max end, fun() -> -Max end, fun() -> id(1) bsl (65535 * 64 - 1) end]]]),
+    io:format("~0p~n", [[fails(F) || F <- [fun() -> Max + 1 end, fun() -> -Max - 1 end, fun() -> 2 * Max end, fun() -> bnot Max end, fun() -> Max bsl 2 end,
+        fun() -> id(1) bsl (65535 * 64) end, fun() -> id(1) bsl (1 bsl 69) end]]]),
+    io:format("~0p~n", [[id(0) bsl (1 bsl 128), id(0) bsr -(1 bsl 128)]]).
+
+id(X) -> X.
+
+%% expect: 1
+%% expect: [true,true,true]
+%% expect: [{error,system_limit},{error,system_limit},{error,system_limit},{error,system_limit},{error,system_limit},{error,system_limit},{error,system_limit}]
+%% expect: [0,0]
 
 queues() ->
     Self = self(),

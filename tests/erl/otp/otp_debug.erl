@@ -55,6 +55,8 @@ state() ->
     peers(),
     node_monitors(),
     table_of_processes(),
+    table_of_ports(),
+    outside(),
     d([collections(Major) || Major <- [none, true, false]]),
     Before = erts_debug:set_internal_state(re_loop_limit, 7),
     d({is_integer(Before), erts_debug:set_internal_state(re_loop_limit, default)}),
@@ -113,6 +115,24 @@ table_of_processes() ->
     d([try erts_debug:set_internal_state(next_pid, N) catch error:R -> R end || N <- [a, -1]]),
     Info = erts_debug:get_internal_state(processes_bif_info),
     d({element(1, Info), tuple_size(Info), lists:all(fun is_integer/1, tl(tuple_to_list(Info)))}).
+
+%% Numbers of ports are not below those that have been passed over.
+table_of_ports() ->
+    d([try erts_debug:set_internal_state(next_port, N) catch error:R -> R end || N <- [a, -1, 1 bsl 64]]),
+    Large = 1 bsl 27,
+    d(erts_debug:set_internal_state(next_port, Large) >= Large),
+    d(erts_debug:get_internal_state(next_port) >= Large),
+    Port = open_port({spawn, "true"}, []),
+    "#Port<0." ++ Digits = erlang:port_to_list(Port),
+    d(list_to_integer(lists:droplast(Digits)) >= Large),
+    d(Port =:= erlang:list_to_port(erlang:port_to_list(Port))).
+
+%% A binary outside the heap though it is small.
+outside() ->
+    case list_to_integer(erlang:system_info(otp_release)) >= 27 of
+        true -> B = erts_debug:set_internal_state(binary, 5), d([B, erts_debug:get_internal_state({binary_info, B})]);
+        false -> d([<<0:40>>, {refc_binary, 5, {binary, 5}, 0}])
+    end.
 
 pid_again(0) -> false;
 pid_again(N) ->
@@ -231,6 +251,12 @@ d(T) -> erlang:display(T).
 %% expect: true
 %% expect: [badarg,badarg]
 %% expect: {ptab_list_bif_info,10,true}
+%% expect: [badarg,badarg,badarg]
+%% expect: true
+%% expect: true
+%% expect: true
+%% expect: true
+%% expect: [<<0,0,0,0,0>>,{refc_binary,5,{binary,5},0}]
 %% expect: [[],[gc_major_start],[gc_minor_start]]
 %% expect: {true,7}
 %% expect: [badarg,badarg]

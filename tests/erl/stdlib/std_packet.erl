@@ -8,7 +8,12 @@ main() ->
     [io:format("~w ~p~n", [T, R]) || {T, R} <- every(23, Results)],
     [io:format("~w ~w ~w~n", [T, erlang:phash2([R || {U, R} <- Results, U =:= T]), erlang:phash2(made_up(T))]) || T <- types()],
     io:format("bytes in names ~w~n", [erlang:phash2([every_byte(C) || C <- lists:seq(0, 255)])]),
-    sub_binaries().
+    sub_binaries(),
+    [io:format("~0p~n", [try_packet(http_bin, <<"GET ", Uri/binary, " HTTP/1.1\r\n">>, [])]) || Uri <- addresses()].
+
+%% Hosts that are addresses of IPv6: since OTP 27 they are read as such.
+addresses() ->
+    [<<"http://[::1]:80/x">>, <<"https://[::1]/">>, <<"http://[::1">>, <<"http://[::1]x:80/">>].
 
 every_byte(C) ->
     [try_packet(httph_bin, <<"Hos", C, "t: value\r\n\r\n">>, []), try_packet(http, <<"GE", C, "T /x HTTP/1.1\r\n">>, []),
@@ -147,3 +152,10 @@ two_packets(B) ->
 %% expect: {{http_request,'GET',{abs_path,<<"/a/path/that/goes/on">>},{1,1}},<<"GET /a/path/that/goes/on HTTP/1.1\r\n">>,5040}
 %% expect: {{http_request,'GET',{abs_path,<<"/a/path/that/goes/on">>},{1,1}},<<"GET /a/path/that/goes/on HTTP/1.1\r\n">>,5040}
 %% expect: {{http_request,'GET',{abs_path,<<"/a/path/that/goes/on">>},{1,1}},<<"GET /a/path/that/goes/on HTTP/1.1\r\n">>,5040}
+%% expect: {ok,{http_request,'GET',{absoluteURI,http,<<"[">>,undefined,<<"/x">>},{1,1}},<<>>}
+%% expect 27: {ok,{http_request,'GET',{absoluteURI,http,<<"[::1]">>,80,<<"/x">>},{1,1}},<<>>}
+%% expect: {ok,{http_request,'GET',{absoluteURI,https,<<"[">>,undefined,<<"/">>},{1,1}},<<>>}
+%% expect 27: {ok,{http_request,'GET',{absoluteURI,https,<<"[::1]">>,undefined,<<"/">>},{1,1}},<<>>}
+%% expect: {ok,{http_request,'GET',{absoluteURI,http,<<"[">>,undefined,<<"/">>},{1,1}},<<>>}
+%% expect: {ok,{http_request,'GET',{absoluteURI,http,<<"[">>,undefined,<<"/">>},{1,1}},<<>>}
+%% expect 27: {ok,{http_request,'GET',{absoluteURI,http,<<"[::1]">>,undefined,<<"/">>},{1,1}},<<>>}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Binaries and I/O lists: the binary functions of module erlang. */
 #include "base/alloc.h"
+#include "base/release.h"
 #include "bif/bif.h"
 #include "data/binary.h"
 #include "data/bitcopy.h"
@@ -50,7 +51,8 @@ static Term put_part(Process *p, Term binary, Term start, Term length)
 {
 	int64_t at, n, size;
 
-	if (!term_is_bitstring(binary) || !term_is_small(start) || !term_is_small(length))
+	if (!term_is_bitstring(binary) || !term_is_small(start) || !term_is_small(length) ||
+	    (release_parts_are_bytes() && binary_size_bits(binary) % 8 != 0))
 		return exc_badarg(p);
 	size = (int64_t)binary_size_bytes(binary);
 	at = small_value(start);

@@ -18,6 +18,7 @@
 #include "ets/tables.h"
 #include "heap/copy.h"
 #include "io/poll.h"
+#include "io/port.h"
 #include "nif/nif_resource.h"
 #include "proc/await.h"
 #include "proc/node_monitor.h"
@@ -184,6 +185,22 @@ static Term set_next_pid(Process *p, Term value)
 	return next_place(p);
 }
 
+static Term get_next_port(Process *p, Term of)
+{
+	(void)of;
+	return heap_uint(&p->heap, port_next_number());
+}
+
+/* The next port comes after that number, or after those that have been where these are more: none comes again. */
+static Term set_next_port(Process *p, Term value)
+{
+	uint64_t number;
+
+	if (!num_get_uint64(value, &number) || !port_pass_over(number + 1))
+		return TERM_NONE;
+	return heap_uint(&p->heap, port_next_number());
+}
+
 /* How processes/0 works, as OTP's record has it. It walks the whole table in one go, whatever reductions are left, and
  * charges none, so what is counted by reduction is 0. */
 static Term get_processes_info(Process *p, Term of)
@@ -229,6 +246,21 @@ static Term get_binary_info(Process *p, Term t)
 	b = (const struct refbin *)boxed_ptr(t);
 	size = heap_tuple(&p->heap, am_binary, SMALL(b->binary->size_bytes));
 	return heap_tuple(&p->heap, am_refc_binary, SMALL(b->size_bytes), size, SMALL(0));
+}
+
+/* That many bytes, zeros, outside the heap, also where they would fit into it. */
+static Term set_binary(Process *p, Term value)
+{
+	uint64_t n;
+	struct binary *b;
+
+	if (!num_get_uint64(value, &n))
+		return TERM_NONE;
+	b = binary_new(n);
+	if (b == NULL)
+		return am_false;
+	memset(b->data, 0, n);
+	return refbin_put(&p->heap, b, n);
 }
 
 /* The term, copied to a fragment of the caller's heap. */
@@ -421,7 +453,9 @@ static const struct state_item set_items[] = {
 	{ am_gc_state, set_gc_state },
 	{ am_proc_sig_buffers, set_sig_buffers },
 	{ am_fill_heap, set_fill_heap },
+	{ am_binary, set_binary },
 	{ am_next_pid, set_next_pid },
+	{ am_next_port, set_next_port },
 	{ am_debugger_support, set_debuggers },
 };
 
@@ -439,6 +473,7 @@ static const struct state_item get_items[] = {
 	{ am_monitoring_nodes, get_monitoring_nodes },
 	{ am_node_and_dist_references, debug_node_references },
 	{ am_next_pid, get_next_pid },
+	{ am_next_port, get_next_port },
 	{ am_processes_bif_info, get_processes_info },
 	{ am_check_io_debug, get_check_io },
 };

@@ -14,6 +14,7 @@
 #include "dist/dist.h"
 #include "proc/spawn_opts.h"
 #include "code/export.h"
+#include "data/big.h"
 #include "data/number.h"
 #include "ets/table.h"
 #include "io/async.h"
@@ -396,6 +397,11 @@ static Term info_taints(Process *p)
 	return library_taints(&p->heap);
 }
 
+static Term info_max_integer(Process *p)
+{
+	return release_limits_integers() ? big_largest(&p->heap) : TERM_NONE;
+}
+
 static Term info_halt_flush_timeout(Process *p)
 {
 	int64_t ms = atomic_load(&sched_flush_max_ms);
@@ -509,6 +515,7 @@ static const struct info_item info_items[] = {
 	ITEM_AS(modified_timing_level, undefined),
 	ITEM_AS(async_dist, false),
 	ITEM(halt_flush_timeout),
+	ITEM(max_integer),
 #if ERLVM_PROBES
 	ITEM_AS(dynamic_trace_probes, true),
 #else
