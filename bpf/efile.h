@@ -11,7 +11,7 @@ enum { EFILE_PATH_BYTES = 160, EFILE_TAG_BYTES = 48, EFILE_INTS = 4 };
 
 /*
  * {thread, tag} names an operation of a VM. A stock emulator has no tags: its operations go by the thread of the
- * operating system, which does one at a time, and which does it at once: there is no queue.
+ * operating system, which does one at a time, from when that begins with it.
  */
 #define EFILE_NO_TAG (~0ull)
 

@@ -5,6 +5,7 @@
 #include "handlers.h"
 
 #include "tell.bpf.h"
+#include "hook_efile_queue.bpf.h"
 #include "hook_efile.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* File operations of a stock emulator as events: at the entry and the return of the functions of efile_hooks.def. */
+/*
+ * File operations of a stock emulator as events: at the entry and the return of the functions of efile_hooks.def. Who
+ * includes it has hook_begin_file(layout, event, process), which tells that one begins.
+ */
 #ifndef BPF_HOOK_EFILE_BPF_H
 #define BPF_HOOK_EFILE_BPF_H
 
@@ -100,10 +103,8 @@ static __noinline __u64 hook_caller(const struct otp_layout *layout)
 }
 
 static __always_inline void hook_describe(struct pt_regs *ctx, const struct otp_layout *layout,
-                                          const struct hook_file *hook, struct ev_efile_drv__entry *ev)
+                                          const struct hook_file *hook, __u64 process, struct ev_efile_drv__entry *ev)
 {
-    __u64 process;
-
     ev->i1 = hook_number(ctx, layout, hook->ints[0]);
     ev->i2 = hook_number(ctx, layout, hook->ints[1]);
     ev->i3 = hook_number(ctx, layout, hook->ints[2]);
@@ -112,7 +113,6 @@ static __always_inline void hook_describe(struct pt_regs *ctx, const struct otp_
         ev->s1 = hook_path(layout, hook->s1 == SI ? FIXES_CTX_LOAD(ctx, si) : FIXES_CTX_LOAD(ctx, di));
     if (hook->s2 != NONE)
         ev->s2 = hook_path(layout, FIXES_CTX_LOAD(ctx, si));
-    process = hook_caller(layout);
     if (process && !hook_pid(layout, process, &ev->pid))
         ev->head.where = hook_where(ctx, process);
 }
@@ -122,7 +122,7 @@ SEC("uprobe")
 int at_efile_drv__entry(struct pt_regs *ctx)
 {
     const struct otp_layout *layout = otp_layout_of(ctx);
-    __u64 thread = bpf_get_current_pid_tgid(), err_at = 0;
+    __u64 thread = bpf_get_current_pid_tgid(), err_at = 0, process;
     __u32 which = otp_which(ctx);
     struct ev_efile_drv__entry ev = {.tag = EFILE_NO_TAG, .thread = (__u32)thread};
     const struct hook_file *hook;
@@ -138,9 +138,10 @@ int at_efile_drv__entry(struct pt_regs *ctx)
     if (bpf_map_update_elem(&efile_errnos, &thread, &err_at, BPF_ANY))
         probe_lose(LOSS_MAP_FULL);
     ev.command = (__s32)FIXES_CTX_LOAD(ctx, si) ? hook->other : hook->command;
+    process = hook_caller(layout);
     if (VIEW_DETAILS(efile, op))
-        hook_describe(ctx, layout, hook, &ev);
-    tell_efile_drv__entry(&ev);
+        hook_describe(ctx, layout, hook, process, &ev);
+    hook_begin_file(layout, &ev, process);
     return 0;
 }
 

@@ -182,6 +182,15 @@ static __always_inline __u64 trap_wakes(void)
     NOTE_PROGRAM(probe)
 #include "tells.def"
 
+/* A recording has each event with the time when it is told: an operation that waited is told when it begins. */
+static __always_inline void hook_begin_file(const struct otp_layout *layout, struct ev_efile_drv__entry *ev,
+                                            __u64 process)
+{
+    (void)layout;
+    (void)process;
+    tell_efile_drv__entry(ev);
+}
+
 #include "hook_arrival.bpf.h"
 #include "hook_process.bpf.h"
 #include "hook_mailbox.bpf.h"

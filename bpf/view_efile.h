@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * File operations, each by {thread, tag}: from the scheduler's hand-over through the async worker back to the caller;
- * on a stock emulator, whose callers run on dirty I/O schedulers, from the call of the operation to its return.
+ * on a stock emulator, whose callers run on dirty I/O schedulers, from when its process asked for one of these, where
+ * that was seen, to the return of the operation.
  * Invariant: an operation is among the states from its entry to its return.
  */
 #ifndef BPF_VIEW_EFILE_H
@@ -70,8 +71,11 @@ VIEW_INLINE void view_efile_on_efile_drv__int_entry(const struct ev_efile_drv__i
 {
     struct state_efile_ops *op = efile_ops_get(&ev->head, ev->thread, ev->tag);
 
-    if (op)
-        op->told.story.work_ns = view_ns(&ev->head);
+    if (!op)
+        return;
+    if ((__u64)ev->tag == EFILE_NO_TAG) /* its entry was then when its process asked for a thread */
+        op->told.story.entry_ns = op->told.story.work_ns;
+    op->told.story.work_ns = view_ns(&ev->head);
 }
 
 VIEW_INLINE void view_efile_on_efile_drv__int_return(const struct ev_efile_drv__int_return *ev)

@@ -148,7 +148,7 @@ START_TEST(test_list_doctor_tells_what_commands_lack_on_a_stock_vm)
                 : " messages  yes   by hooks; no sizes, queues, OTHERS, QUEUED, RECEIVED\n",
         exports ? " mailboxes yes   by hooks\n" : " mailboxes no ",
         exports ? " requests  yes   by hooks\n" : " requests  no ",
-        " efile     yes   by hooks; no QUEUED\n",
+        " efile     yes   by hooks\n",
         " ports     yes   by hooks; no BYTES OUT, READS of libraries\n",
         " drivers   yes   by hooks; no drivers of libraries\n",
         " user      no    no event for it here; erlvm has one, see the manual\n",
