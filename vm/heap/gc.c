@@ -20,6 +20,12 @@
 
 enum { TRIM_MIN_BYTES = 64, LONG_WORDS = 1 << 17 };
 
+/* Where some words stand. */
+struct words {
+	const Term *start;
+	size_t bytes;
+};
+
 struct gc {
 	struct heap *h;
 	bool major;
@@ -28,6 +34,8 @@ struct gc {
 	Term *old_top;       /* old generation (minor only) */
 	const Term *from_start; /* the young block and its newest fragment: most of what is evacuated */
 	size_t from_bytes;
+	struct words fresh;  /* the young block's end, which is not tenured */
+	struct words leaving; /* the old generation (major only) */
 	const Term *fragment_start;
 	size_t fragment_bytes;
 	const Term *old_start;
@@ -85,20 +93,99 @@ static inline Term *find_moved(const struct gc *gc, Term *address, const Term *n
 	return is_young ? address + gc->gathered : address;
 }
 
+/* Marks in evacuated cells that have not been scanned; no object has such a header. A tail: the next cell of its list
+ * stands right behind. A head: from here on stand so many cells of a list whose heads are immediates, with their tails;
+ * only the last tail is still to be scanned. The head itself stands in the first tail. */
+#define CELL_FOLLOWS HEADER(0, SUB_MATCH)
+#define CELL_RUN(n) HEADER((uint64_t)(n) << 8, SUB_MATCH)
+
+/* Words that go the same way as p, as far as one range tells: into the old generation, or with the young survivors. */
+static inline struct words find_part(const struct gc *gc, const Term *p)
+{
+	if (is_within(p, gc->young_start, gc->aged_bytes))
+		return (struct words){ gc->young_start, gc->aged_bytes };
+	if (is_within(p, gc->fragment_start, gc->fragment_bytes))
+		return (struct words){ gc->fragment_start, gc->fragment_bytes };
+	if (is_within(p, gc->leaving.start, gc->leaving.bytes))
+		return gc->leaving;
+	return gc->fresh;
+}
+
+static inline bool is_in_part(struct words part, Term t)
+{
+	return term_is_cons(t) && is_within(cons_ptr(t), part.start, part.bytes);
+}
+
+static inline void copy_cell(Term *at, Term *p, ptrdiff_t gathered)
+{
+	at[0] = p[0];
+	p[0] = TERM_NONE;
+	p[1] = term_from_cons(at - gathered);
+}
+
+/* Copies the cell p and those behind it in its list, as long as they are of that part and have not moved. Returns the
+ * end of the room they took. */
+static inline Term *copy_cells(Term *at, Term *p, ptrdiff_t gathered, struct words part)
+{
+	for (;;) {
+		Term tail = p[1];
+
+		copy_cell(at, p, gathered);
+		at += 2;
+		if (!is_in_part(part, tail) || cons_head(tail) == TERM_NONE) {
+			at[-1] = tail;
+			return at;
+		}
+		at[-1] = CELL_FOLLOWS;
+		p = cons_ptr(tail);
+	}
+}
+
+/* The same of a list that begins with immediates. */
+static inline Term *copy_run(Term *at, Term *p, ptrdiff_t gathered, struct words part)
+{
+	Term *first = at;
+	Term tail;
+
+	for (;;) {
+		tail = p[1];
+		copy_cell(at, p, gathered);
+		at += 2;
+		if (!is_in_part(part, tail) || !term_is_immed(cons_head(tail)))
+			break;
+		at[-1] = term_from_cons(at - gathered);
+		p = cons_ptr(tail);
+	}
+	at[-1] = tail;
+	if (at - first > 2) {
+		first[1] = first[0];
+		first[0] = CELL_RUN((at - first) / 2);
+	}
+	if (!is_in_part(part, tail) || cons_head(tail) == TERM_NONE)
+		return at;
+	at[-1] = CELL_FOLLOWS;
+	return copy_cells(at, cons_ptr(tail), gathered, part);
+}
+
+static inline Term *copy_list(Term *at, Term *p, ptrdiff_t gathered, struct words part)
+{
+	return term_is_immed(*p) ? copy_run(at, p, gathered, part) : copy_cells(at, p, gathered, part);
+}
+
 static __attribute__((noinline)) Term evacuate_cons(struct gc *gc, Term t)
 {
 	Term *p = cons_ptr(t);
-	Term *at, *address;
+	struct words part;
 
 	if (is_kept(gc, p) && (p = find_literal_copy(gc, p)) == NULL)
 		return t;
 	if (p[0] == TERM_NONE)
 		return p[1];
-	at = take_room(gc, p, 2, &address);
-	at[0] = p[0];
-	at[1] = p[1];
-	p[0] = TERM_NONE;
-	p[1] = term_from_cons(address);
+	part = find_part(gc, p);
+	if (is_within(p, gc->young_start, gc->aged_bytes))
+		gc->old_top = copy_list(gc->old_top, p, 0, part);
+	else
+		gc->to_top = copy_list(gc->to_top + gc->gathered, p, gc->gathered, part) - gc->gathered;
 	return p[1];
 }
 
@@ -126,34 +213,6 @@ static Term evacuate_boxed(struct gc *gc, Term t)
 	return *p;
 }
 
-/* The cells of a list, from the one that *slot leads to, for as long as each is young, has nothing in its head to look
- * at and comes to stand right behind the word that leads to it, as it does when all that was evacuated has been
- * scanned. Returns the last such word. */
-static __attribute__((noinline)) Term *evacuate_cells(struct gc *gc, Term *slot)
-{
-	Term *to = gc->to_top, *p;
-	Term t = *slot;
-
-	while (slot + 1 == to + gc->gathered && term_is_cons(t)) {
-		p = cons_ptr(t);
-		if (!is_within(p, gc->from_start, gc->from_bytes) &&
-		    !is_within(p, gc->fragment_start, gc->fragment_bytes))
-			break;
-		if (!term_is_immed(p[0]) || is_within(p, gc->young_start, gc->aged_bytes))
-			break;
-		t = p[1];
-		slot[0] = term_from_cons(to);
-		slot[1] = p[0];
-		p[0] = TERM_NONE;
-		p[1] = slot[0];
-		slot += 2;
-		to += 2;
-		slot[0] = t;
-	}
-	gc->to_top = to;
-	return slot;
-}
-
 static inline __attribute__((always_inline)) void evacuate(struct gc *gc, Term *slot)
 {
 	Term t = *slot;
@@ -174,14 +233,26 @@ static void scan_match(struct gc *gc, struct match_ctx *m)
 		m->base = ((struct heapbin *)boxed_ptr(m->original))->data;
 }
 
+/* Puts the first cell of a run right. Returns where its last tail stands. */
+static Term *enter_run(Term *p, ptrdiff_t gathered)
+{
+	size_t cells = header_arity(*p) >> 8;
+
+	p[0] = p[1];
+	p[1] = term_from_cons(p + 2 - gathered);
+	return p + 2 * cells - 1;
+}
+
 /* Scans the object (or cons cell's word) at p; returns what follows it. */
-static inline __attribute__((always_inline)) Term *scan_word(struct gc *gc, Term *p)
+static inline __attribute__((always_inline)) Term *scan_word(struct gc *gc, Term *p, ptrdiff_t gathered)
 {
 	struct object_shape shape;
 
+	if (*p == CELL_FOLLOWS) {
+		*p = term_from_cons(p + 1 - gathered);
+		return p + 1;
+	}
 	if (!term_is_header(*p)) {
-		if (p + 1 == gc->to_top + gc->gathered && term_is_cons(*p))
-			p = evacuate_cells(gc, p);
 		evacuate(gc, p);
 		return p + 1;
 	}
@@ -190,6 +261,8 @@ static inline __attribute__((always_inline)) Term *scan_word(struct gc *gc, Term
 	case SUB_RECORD:
 		return p + 1;
 	case SUB_MATCH:
+		if (*p != HEADER(MATCH_WORDS - 1, SUB_MATCH))
+			return enter_run(p, gathered);
 		scan_match(gc, (struct match_ctx *)p);
 		return p + MATCH_WORDS;
 	case SUB_FUN:
@@ -209,7 +282,7 @@ static inline __attribute__((always_inline)) Term *scan_until(struct gc *gc, Ter
 							      ptrdiff_t gathered)
 {
 	while (p < *end + gathered)
-		p = term_is_immed(*p) ? p + 1 : scan_word(gc, p);
+		p = term_is_immed(*p) ? p + 1 : scan_word(gc, p, gathered);
 	return p;
 }
 
@@ -436,6 +509,9 @@ static void evacuate_to(struct gc *gc, Term *start, const struct gc_root *roots,
 	gc->old_top = old_scan;
 	gc->from_start = h->start;
 	gc->from_bytes = (size_t)((uint8_t *)h->top - (uint8_t *)h->start);
+	gc->fresh = (struct words){ (Term *)((uint8_t *)h->start + gc->aged_bytes), gc->from_bytes - gc->aged_bytes };
+	if (gc->major)
+		gc->leaving = (struct words){ h->old_start, (size_t)((uint8_t *)h->old_top - (uint8_t *)h->old_start) };
 	if (h->fragments != NULL) {
 		gc->fragment_start = h->fragments->words;
 		gc->fragment_bytes = h->fragments->used_words * sizeof(Term);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "data/binary.h"
+#include "data/compare.h"
 #include "heap/copy.h"
 #include "heap/gc.h"
 #include "heap/literal.h"
@@ -214,6 +215,95 @@ START_TEST(test_gc_run_moves_lists_cell_by_cell)
 			root[4] = make_integers(&h, 1, 100, root[0], true);
 		}
 		heap_free(&h);
+	}
+}
+END_TEST
+
+enum { ROOTS = 12 };
+
+static unsigned draw(unsigned *seed, unsigned n)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return (*seed >> 16) % n;
+}
+
+/* What may be a list's head: with something to look at, without, and what has a header of zeros. */
+static Term draw_head(struct heap *h, const Term *root, unsigned *seed)
+{
+	switch (draw(seed, 6)) {
+	case 0:
+		return root[draw(seed, ROOTS)];
+	case 1:
+		return heap_tuple_array(h, 0, NULL);
+	case 2:
+		return heap_tuple(h, root[draw(seed, ROOTS)], SMALL(1));
+	case 3:
+		return heap_float(h, 1.5);
+	default:
+		return SMALL(draw(seed, 1000));
+	}
+}
+
+/* Cells before another root, most of them with immediates in their heads; ends of every kind. */
+static Term draw_list(struct heap *h, const Term *root, unsigned *seed)
+{
+	Term list = draw(seed, 4) != 0 ? root[draw(seed, ROOTS)] : draw_head(h, root, seed);
+	bool is_plain = draw(seed, 2) == 0;
+
+	for (unsigned n = draw(seed, 12); n > 0; n--)
+		list = heap_cons(h, is_plain ? SMALL(n) : draw_head(h, root, seed), list);
+	return copy_flat_size_words(list) < 2000 ? list : NIL;
+}
+
+static size_t count_used(const struct heap *h)
+{
+	return (size_t)(h->top - h->start) + (size_t)(h->old_top - h->old_start);
+}
+
+/* Lists of every shape stay what they are, share what they shared, and nothing of them is doubled. */
+START_TEST(test_gc_run_keeps_random_lists)
+{
+	static const size_t sizes[] = { HEAP_MIN_WORDS, 4000, 100000 };
+	struct heap h, kept;
+	unsigned seed = 1;
+	size_t used;
+
+	unit_init();
+	for (int round = 0; round < 3000; round++) {
+		Term root[ROOTS], before[ROOTS], truth[ROOTS];
+
+		if (round % 100 == 0) {
+			heap_init(&h, sizes[round / 100 % 3]);
+			for (int i = 0; i < ROOTS; i++)
+				root[i] = NIL;
+		} else {
+			memcpy(root, h.stop, sizeof(root));
+			h.stop += ROOTS;
+		}
+		for (int i = 0; i < ROOTS; i++)
+			root[draw(&seed, ROOTS)] = draw_list(&h, root, &seed);
+		heap_init(&kept, HEAP_MIN_WORDS);
+		for (int i = 0; i < ROOTS; i++)
+			truth[i] = copy_to_heap(root[i], &kept);
+		memcpy(before, root, sizeof(root));
+		h.force_major = draw(&seed, 5) == 0;
+		collect(&h, ROOTS + 1, root, ROOTS);
+		for (int i = 0; i < ROOTS; i++) {
+			ck_assert(term_same(root[i], truth[i]));
+			for (int k = 0; k < i; k++)
+				ck_assert((root[i] == root[k]) == (before[i] == before[k]));
+		}
+		if (h.minor_count == 0) {
+			used = count_used(&h);
+			h.force_major = true;
+			collect(&h, ROOTS + 1, root, ROOTS);
+			ck_assert_uint_eq(count_used(&h), used);
+		}
+		heap_free(&kept);
+		h.stop -= ROOTS;
+		memcpy(h.stop, root, sizeof(root));
+		if (round % 100 == 99)
+			heap_free(&h);
 	}
 }
 END_TEST
@@ -605,6 +695,7 @@ Suite *gc_suite(void)
 	tcase_add_test(c, test_gc_of_a_deep_stack_is_long);
 	tcase_add_test(c, test_gc_run_leaves_a_small_block_with_fragments);
 	tcase_add_test(c, test_gc_run_moves_lists_cell_by_cell);
+	tcase_add_test(c, test_gc_run_keeps_random_lists);
 	tcase_add_test(c, test_gc_run_grows_by_what_was_in_fragments);
 	tcase_add_test(c, test_gc_run_drops_dead_binaries);
 	tcase_add_test(c, test_gc_run_trims_an_abandoned_buffer);
