@@ -17,13 +17,6 @@
 /* No form is longer than this: what does not fit is refused. */
 enum { LONGEST = 255, FAST_DECIMALS = 18 };
 
-size_t float_text_scientific(double d, int decimals, char *to)
-{
-	int n = snprintf(to, LONGEST + 1, "%.*e", decimals, d);
-
-	return n > 0 && n <= LONGEST ? (size_t)n : 0;
-}
-
 /* Drops zeros from the end, but the first after the point. */
 static size_t drop_zeros(const char *text, size_t n)
 {
@@ -120,6 +113,131 @@ size_t float_text_decimals(double d, int decimals, bool compact, char *to)
 		n = (int)put_parts(d, (unsigned)decimals, compact, to);
 	}
 	return compact && decimals > 0 ? drop_zeros(to, (size_t)n) : (size_t)n;
+}
+
+/* ---- with an exponent */
+
+enum { SCIENTIFIC_DECIMALS = 20, FIVES_EXPONENT = 27, FAST_EXPONENT = 32 };
+
+typedef unsigned __int128 wide;
+
+/* digits * 10^exponent, without the sign. */
+struct scientific {
+	wide digits;         /* as many as wanted */
+	int exponent;        /* of the first of them */
+};
+
+/* m * 5^n; m < 2^53, n is 0 to FAST_EXPONENT: it fits. */
+static wide times_power_of_five(uint64_t m, int n)
+{
+	static const uint64_t powers[] = {
+		1,
+		5,
+		25,
+		125,
+		625,
+		3125,
+		15625,
+		78125,
+		390625,
+		1953125,
+		9765625,
+		48828125,
+		244140625,
+		1220703125,
+		6103515625,
+		30517578125,
+		152587890625,
+		762939453125,
+		3814697265625,
+		19073486328125,
+		95367431640625,
+		476837158203125,
+		2384185791015625,
+		11920928955078125,
+		59604644775390625,
+		298023223876953125,
+		1490116119384765625,
+		7450580596923828125,
+	};
+	_Static_assert(sizeof(powers) / sizeof(powers[0]) == FIVES_EXPONENT + 1, "they are as many as it says");
+	wide product = (wide)m * powers[n < FIVES_EXPONENT ? n : FIVES_EXPONENT];
+
+	return n <= FIVES_EXPONENT ? product : product * powers[n - FIVES_EXPONENT];
+}
+
+static wide power_of_ten(int n)
+{
+	return n <= FAST_DECIMALS ? powers_of_ten[n] : (wide)powers_of_ten[FAST_DECIMALS] * powers_of_ten[n - FAST_DECIMALS];
+}
+
+/* d = m * 2^e as so many decimals of an exponent to be found by what it is about, by whole numbers: exact, then rounded
+ * to the nearest, to the even one of two, as printf does. False: the numbers would be too long. */
+static bool scale_exactly(uint64_t m, int e, int decimals, struct scientific *r)
+{
+	const wide least = power_of_ten(decimals), end = power_of_ten(decimals + 1);
+	wide scaled, half;
+
+	for (;;) {
+		int power = decimals - r->exponent, down = -(e + power);
+
+		if (power < 0 || power > FAST_EXPONENT || down > 127)
+			return false;
+		scaled = times_power_of_five(m, power);
+		half = down > 0 ? (wide)1 << (down - 1) : 0;
+		r->digits = down > 0 ? scaled >> down : scaled << -down;
+		if (r->digits >= end) {
+			r->exponent++;
+			continue;
+		}
+		if (r->digits < least) {
+			r->exponent--;
+			continue;
+		}
+		if (down > 0)
+			scaled &= half * 2 - 1;
+		break;
+	}
+	if (half != 0 && (scaled > half || (scaled == half && (r->digits & 1) != 0)))
+		r->digits++;
+	if (r->digits == end) {
+		r->digits = least;
+		r->exponent++;
+	}
+	return true;
+}
+
+static size_t put_scientific(const struct scientific *r, int decimals, bool is_negative, char *to)
+{
+	uint64_t high = (uint64_t)(r->digits / powers_of_ten[FAST_DECIMALS]);
+	uint64_t low = (uint64_t)(r->digits - (wide)high * powers_of_ten[FAST_DECIMALS]);
+	char *at = to, *digits;
+
+	if (is_negative)
+		*at++ = '-';
+	digits = at + 1;
+	at = decimals < FAST_DECIMALS ? put_digits(digits, low, (unsigned)decimals + 1) :
+	     put_digits(put_digits(digits, high, (unsigned)(decimals + 1 - FAST_DECIMALS)), low, FAST_DECIMALS);
+	digits[-1] = digits[0];
+	digits[0] = '.';
+	if (decimals == 0)
+		at--;
+	*at++ = 'e';
+	*at++ = r->exponent < 0 ? '-' : '+';
+	return (size_t)(put_digits(at, (uint64_t)abs(r->exponent), 2) - to);
+}
+
+size_t float_text_scientific(double d, int decimals, char *to)
+{
+	struct scientific r = { 0, 0 };
+	int e, n;
+	uint64_t m = (uint64_t)(frexp(fabs(d), &e) * 0x1p53);
+
+	r.exponent = m != 0 ? (e - 1) * 1233 >> 12 : 0;
+	if (decimals >= 0 && decimals <= SCIENTIFIC_DECIMALS && (m == 0 || scale_exactly(m, e - 53, decimals, &r)))
+		return put_scientific(&r, decimals, signbit(d), to);
+	n = snprintf(to, LONGEST + 1, "%.*e", decimals, d);
+	return n > 0 && n <= LONGEST ? (size_t)n : 0;
 }
 
 /* ---- shortest */

@@ -252,6 +252,41 @@ START_TEST(test_float_text_forms_as_stock)
 }
 END_TEST
 
+static void assert_scientific(double d, int decimals)
+{
+	char text[FLOAT_TEXT_MAX], right[FLOAT_TEXT_MAX];
+
+	text[float_text_scientific(d, decimals, text)] = 0;
+	snprintf(right, sizeof(right), "%.*e", decimals, d);
+	ck_assert_str_eq(text, right);
+}
+
+/* Of every power of two, of what lies in the middle between two decimals, and of what is rounded to one digit more. */
+START_TEST(test_float_text_scientific_as_printf)
+{
+	static const double others[] = { 0.0, -0.0, 0.5, 2.5, 3.5, 1.25, 1.35, -1.75, 9.5, 9.996, 99.9999999, 999999.5,
+					 0.1, 1e15, 1e16, 1e20, 1e21, 1e22, 1e-12, 1e-13, 123456789012345680.0,
+					 9.9999999999999999e20, 0.00048828125, 4503599627370496.5, 1.0 / 3 };
+
+	for (int decimals = 0; decimals <= 24; decimals++) {
+		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+			assert_scientific(others[i], decimals);
+		for (uint64_t exponent = 0; exponent < 2047; exponent += exponent > 900 && exponent < 1150 ? 1 : 13)
+			for (uint64_t near = 0; near < 5; near++) {
+				uint64_t word = (exponent << 52) + (near * 0x3333333333333 >> 2);
+				double d;
+
+				memcpy(&d, &word, sizeof(d));
+				assert_scientific(near & 1 ? -d : d, decimals);
+			}
+	}
+	for (uint64_t i = 1; i < 100000; i++) {
+		assert_scientific((double)i / 8, (int)(i % 8));
+		assert_scientific((double)(i * i * i) / 3, 20);
+	}
+}
+END_TEST
+
 START_TEST(test_float_text_read_syntax)
 {
 	static const char *const bad[] = { "1.5e", "1.e5", "1e5", " 1.0", "1.0e400", "", "-", ".5", "1." };
@@ -490,6 +525,7 @@ Suite *text_suite(void)
 	tcase_add_test(c, test_float_read_between_doubles);
 	tcase_add_test(c, test_float_read_far_exponents);
 	tcase_add_test(c, test_float_text_forms_as_stock);
+	tcase_add_test(c, test_float_text_scientific_as_printf);
 	tcase_add_test(c, test_float_text_read_syntax);
 	tcase_add_test(c, test_print_as_stock);
 	tcase_add_test(c, test_print_cut_keeps_whole_characters);
