@@ -30,7 +30,7 @@
 
 #include "views.skel.h"
 
-enum { PEERS_SHOWN = 15 };
+enum { PEERS_SHOWN = 15, PEERS_PAUSE = 19 /* times what it took to read them: a twentieth of the time */ };
 #define LEAST_PACE_NS 900000000ull /* of readers, which are to read once a second */
 
 struct engine {
@@ -63,7 +63,9 @@ struct engine {
     } states[VIEW_NSTATES]; /* once somebody asked for them */
     struct before *before;
     struct quotas *quotas;
-    uint32_t *found; /* VMs that a look found, and that have not ended */
+    uint64_t peers_due_ns; /* connections are not read before */
+    bool said_peers;       /* that they are not told in each result */
+    uint32_t *found;       /* VMs that a look found, and that have not ended */
     size_t nfound;
     uint32_t percent_full; /* the fullest table of names that was read last */
 };
@@ -535,11 +537,26 @@ static bool find_kept(void *ctx, uint32_t vm, uint64_t kept, struct wire_name *o
     return session_loaded(e->session) && !bpf_map_lookup_elem(session_map(e->session, "view_names"), &key, out);
 }
 
+/* To read the connections of a host that has very many takes a good part of a second. */
+static void pause_peers(struct engine *e, uint64_t began_ns)
+{
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), took_ns = now_ns - began_ns;
+    double pause = (double)took_ns * PEERS_PAUSE / 1e9;
+
+    e->peers_due_ns = now_ns + took_ns * PEERS_PAUSE;
+    if (e->said_peers || pause < session_seconds(e->session))
+        return;
+    note("TCP peers are not told in each result: to read the connections took %.2f s, and they are read again after %.0f s",
+         (double)took_ns / 1e9, pause);
+    e->said_peers = true;
+}
+
 static void tell_peers(void *ctx, void (*see)(void *ctx, const struct result_peer *peer), void *see_ctx)
 {
-    const struct engine *e = ctx;
+    struct engine *e = ctx;
+    uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
 
-    for (size_t i = 0; i < e->nfound; i++) {
+    for (size_t i = 0; i < e->nfound && began_ns >= e->peers_due_ns; i++) {
         struct result_peer others = {.vm = e->found[i], .text = "(other)"};
         struct peer *peers;
         size_t n;
@@ -563,6 +580,8 @@ static void tell_peers(void *ctx, void (*see)(void *ctx, const struct result_pee
             see(see_ctx, &others);
         free(peers);
     }
+    if (began_ns >= e->peers_due_ns)
+        pause_peers(e, began_ns);
 }
 
 /* What is read is of now, but when a result was cut. */

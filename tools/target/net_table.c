@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORTS = 65536 };
+enum { PORTS = 65536, FIELDS_BEFORE_NUMBER = 9 };
 
 /* Eight digits for each word of an address, whose bytes are in the order of this machine. False: it is none. */
 static bool read_address(const char *digits, struct in6_addr *out, bool *is_6)
@@ -27,6 +27,15 @@ static bool read_address(const char *digits, struct in6_addr *out, bool *is_6)
     }
     *is_6 = n == 32;
     return true;
+}
+
+unsigned long net_line_number(const char *text)
+{
+    for (int field = 0; field < FIELDS_BEFORE_NUMBER; field++) {
+        text += strspn(text, " ");
+        text += strcspn(text, " ");
+    }
+    return strtoul(text, NULL, 10);
 }
 
 bool net_line_read(const char *text, struct net_line *out)

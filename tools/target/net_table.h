@@ -22,6 +22,8 @@ struct net_line {
     unsigned long number;    /* of the socket, as its descriptor tells it */
 };
 
+/* The socket's number alone, at a tenth of the cost of the whole line; 0: there is none. */
+unsigned long net_line_number(const char *text);
 /* False: it is no such line, as the head is none. */
 bool net_line_read(const char *text, struct net_line *out);
 /* "127.0.0.1", "[::1]". out: NET_ADDRESS_BYTES. */

@@ -121,31 +121,29 @@ static int count(struct reading *r, const struct net_line *line)
     return 0;
 }
 
-/* Which of the process's sockets has the number, with its line, which is kept. */
-static void keep_line(struct reading *r, const struct net_line *line)
+/* Keeps the line of a socket that the process has open. The table is of all processes of its network namespace. */
+static void keep_line(struct reading *r, const char *text)
 {
+    unsigned long number = net_line_number(text);
     struct open_socket *socket;
 
-    HASH_FIND(hh, r->sockets, &line->number, sizeof line->number, socket);
-    if (!socket)
+    HASH_FIND(hh, r->sockets, &number, sizeof number, socket);
+    if (!socket || !net_line_read(text, &socket->line))
         return;
-    socket->line = *line;
     socket->is_tcp = true;
-    if (line->state == NET_LISTEN)
-        r->listens[line->local_port] = true;
+    if (socket->line.state == NET_LISTEN)
+        r->listens[socket->line.local_port] = true;
 }
 
 static void read_table(struct reading *r, int pid, const char *table)
 {
     char path[64], text[512];
-    struct net_line line;
     FILE *file;
 
     snprintf(path, sizeof path, "/proc/%d/net/%s", pid, table);
     file = fopen(path, "re");
     while (file && fgets(text, sizeof text, file))
-        if (net_line_read(text, &line))
-            keep_line(r, &line);
+        keep_line(r, text);
     if (file)
         fclose(file);
 }
