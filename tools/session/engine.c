@@ -546,7 +546,7 @@ static void pause_peers(struct engine *e, uint64_t began_ns)
     e->peers_due_ns = now_ns + took_ns * PEERS_PAUSE;
     if (e->said_peers || pause < session_seconds(e->session))
         return;
-    note("TCP peers are not told in each result: to read the connections took %.2f s, and they are read again after %.0f s",
+    note("TCP peers are not told in each result: to read the connections took %.2f s, they are read again after %.0f s",
          (double)took_ns / 1e9, pause);
     e->said_peers = true;
 }
