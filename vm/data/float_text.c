@@ -168,7 +168,9 @@ static wide times_power_of_five(uint64_t m, int n)
 
 static wide power_of_ten(int n)
 {
-	return n <= FAST_DECIMALS ? powers_of_ten[n] : (wide)powers_of_ten[FAST_DECIMALS] * powers_of_ten[n - FAST_DECIMALS];
+	int most = n < FAST_DECIMALS ? n : FAST_DECIMALS;
+
+	return (wide)powers_of_ten[most] * powers_of_ten[n - most];
 }
 
 /* d = m * 2^e as so many decimals of an exponent to be found by what it is about, by whole numbers: exact, then rounded
