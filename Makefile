@@ -350,6 +350,10 @@ $(FUZZ)/own_rules_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/own_rules_fuzz tools
 	@mkdir -p $(FUZZ)/corpus/own_rules
 	sed -n '/^    # orders.rules/,/^    *more/s/^    //p' docs/erlsnoop.md > $(FUZZ)/corpus/own_rules/manual
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lm
+# What diagnose --json told, read again.
+$(FUZZ)/tests/fuzz/json_row_fuzz.o: FUZZ_CFLAGS += -Itools
+$(FUZZ)/json_row_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/json_row_fuzz tools/common/json_row)
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^
 fuzz-%: $(FUZZ)/%_fuzz
 	@mkdir -p $(FUZZ)/corpus/$* tests/fuzz/corpus/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \

@@ -13,6 +13,7 @@
 #include "recording/recording_seen.h"
 #include "report_counts.h"
 #include "report_diagnose.h"
+#include "report_diff.h"
 #include "report_listing.h"
 #include "sink/sink.h"
 #include "source/feed.h"
@@ -37,6 +38,8 @@ struct state {
     struct view_order order;      /* of the views that were asked for */
     bool on[VIEW_COUNT], viewed; /* views were asked for: the events are theirs */
     bool diagnoses; /* what those tell is asked for, and nothing else */
+    bool differs;   /* what became of findings between two files */
+    FILE *out;      /* that results go to */
     __u64 slowest[VIEW_NSLOWEST]; /* as of struct view_settings */
     const struct options *options;
     struct sink sink;
@@ -605,7 +608,7 @@ static int run(struct state *st)
         err = begin_feed(st);
     if (err)
         return err;
-    sink_init(&st->sink, stdout, st->options->form, st->options->timestamps);
+    sink_init(&st->sink, st->out, st->options->form, st->options->timestamps);
     for (size_t i = 0; i < st->nfiles && !err && (st->viewed || st->chosen || st->options->events); i++)
         err = learn_file(st, st->files[i]);
     if (!err)
@@ -624,6 +627,42 @@ static int run(struct state *st)
         err = tell_until(st, st->now_ns);
     feed_until(st->feed, UINT64_MAX);
     return err == -EPIPE ? 0 : err ? err : print_result(st);
+}
+
+static int report(struct state *st)
+{
+    int err;
+
+    if (!st->chosen)
+        wanted_add(&st->wanted, "all");
+    view_slowest_default(st->on, st->slowest);
+    if (st->top && view_slowest_parse(st->on, st->top, st->slowest))
+        return FAIL_USAGE;
+    err = run(st);
+    feed_free(st->feed);
+    open_shares_free(&st->shares);
+    recording_seen_free(st->seen);
+    report_counts_free(&st->counts);
+    return err ? err : st->damaged ? -EIO : 0;
+}
+
+/* For report_diff: what report FILE diagnose --json prints. */
+static int diagnose_recording(const char *name, FILE *out)
+{
+    const struct options options = {.form = OPTIONS_FORM_jsonl};
+    struct state *st = calloc(1, sizeof *st);
+    int err;
+
+    if (!st)
+        return fail(-ENOMEM, "out of memory");
+    st->files[st->nfiles++] = name;
+    report_diagnose_views(st->on);
+    st->viewed = st->diagnoses = true;
+    st->options = &options;
+    st->out = out;
+    err = report(st);
+    free(st);
+    return err;
 }
 
 /* ---- the command line */
@@ -698,10 +737,19 @@ static int set_by(void *ctx, const char *value)
     return options_choice("--by", view_bys + 1, value, &((struct state *)ctx)->by);
 }
 
+static int set_diff(void *ctx, const char *value)
+{
+    (void)value;
+    ((struct state *)ctx)->differs = true;
+    return 0;
+}
+
 static int check(const struct state *st, const struct options *o)
 {
     if (!st->nfiles)
         return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
+    if (st->differs && (st->nfiles != 2 || st->order.n || st->chosen || o->events || st->slower || st->top || st->by))
+        return fail(FAIL_USAGE, "--diff compares two files: recordings, or what diagnose --json told");
     if (st->chosen && st->viewed)
         return fail(FAIL_USAGE, "choose views, or probes");
     if (st->diagnoses && (st->order.n || st->interval_ns || o->events || st->slower || st->top || st->by))
@@ -728,6 +776,8 @@ int cmd_report(int argc, char **argv)
         {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
         {"slower", "TIME", "with --events: only what took at least TIME (5ms)", set_slower, true},
         {"top", "N", VIEW_SLOWEST_TEXT, set_top, false},
+        {"diff", NULL, "of two files (recordings, or what diagnose --json told): what is new, gone, heavier", set_diff,
+         false},
         {"by", view_bys + 1, VIEW_BY_TEXT, set_by, false},
         {0}};
     static const struct options_spec spec = {
@@ -740,16 +790,7 @@ int cmd_report(int argc, char **argv)
     err = check(&st, &o);
     if (err)
         return err;
-    if (!st.chosen)
-        wanted_add(&st.wanted, "all");
     st.options = &o;
-    view_slowest_default(st.on, st.slowest);
-    if (st.top && view_slowest_parse(st.on, st.top, st.slowest))
-        return FAIL_USAGE;
-    err = run(&st);
-    feed_free(st.feed);
-    open_shares_free(&st.shares);
-    recording_seen_free(st.seen);
-    report_counts_free(&st.counts);
-    return err ? err : st.damaged ? -EIO : 0;
+    st.out = stdout;
+    return st.differs ? report_diff(st.files, diagnose_recording, &o) : report(&st);
 }
