@@ -37,7 +37,7 @@ struct {
 } empty SEC(".maps");
 
 struct away {
-    __u64 since_ns;
+    __u64 since_ns, woken_ns; /* woken: since when it waits for a scheduler; 0: not known */
     struct stacks_key key;
 };
 
@@ -334,9 +334,23 @@ static __always_inline int leave_cpu(const struct otp_layout *layout, __u64 proc
     return 0;
 }
 
+/* The time that the process waited for a scheduler counts where it goes on, as one that could run. */
+static __always_inline void count_queued(const struct otp_layout *layout, __u64 process, const struct away *away,
+                                         __u64 ns)
+{
+    struct stacks_value *value;
+    struct walk w = {0};
+
+    w.key.owner = away->key.owner;
+    w.key.owner.runnable = 1;
+    value = count_stack(layout, process, true, &w);
+    if (value)
+        __sync_fetch_and_add(&value->sum_ns, ns);
+}
+
 static __always_inline int come_back(const struct otp_layout *layout, __u64 process)
 {
-    __u64 now = bpf_ktime_get_ns();
+    __u64 now = bpf_ktime_get_ns(), until = now;
     struct wire_proc proc = {0};
     struct stacks_value *value;
     struct away *away;
@@ -347,10 +361,38 @@ static __always_inline int come_back(const struct otp_layout *layout, __u64 proc
     away = bpf_map_lookup_elem(&aways, &proc);
     if (!away)
         return 0;
+    if (away->woken_ns > away->since_ns && away->woken_ns < now)
+        until = away->woken_ns;
     value = bpf_map_lookup_elem(&stacks, &away->key);
-    if (value && now > away->since_ns)
-        __sync_fetch_and_add(&value->sum_ns, now - away->since_ns);
+    if (value && until > away->since_ns)
+        __sync_fetch_and_add(&value->sum_ns, until - away->since_ns);
+    if (until < now)
+        count_queued(layout, process, away, now - until);
     bpf_map_delete_elem(&aways, &proc);
+    return 0;
+}
+
+/*
+ * erts_schedule_process(process, state, locks): a process that rests has got a message, another signal or a time-out.
+ * It is called anew when the process has looked at a signal and rests again: the last call counts. One that is
+ * suspended gets no scheduler yet, one that is active has been called for.
+ */
+SEC("uprobe")
+int at_process__runnable(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = probe_runs ? otp_layout_of(ctx) : 0;
+    __u32 state = FIXES_CTX_LOAD(ctx, si);
+    struct wire_proc proc = {0};
+    struct away *away;
+
+    if (!layout || (state >> (layout->off[OTP_STATE_ACTIVE] & 31) & 1) ||
+        (state >> (layout->off[OTP_STATE_SUSPENDED] & 31) & 1) ||
+        otp_read_pid(layout, FIXES_CTX_LOAD(ctx, di), &proc.pid))
+        return 0;
+    proc.vm = layout->vm;
+    away = bpf_map_lookup_elem(&aways, &proc);
+    if (away && !away->key.owner.runnable)
+        away->woken_ns = bpf_ktime_get_ns();
     return 0;
 }
 

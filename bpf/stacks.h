@@ -42,7 +42,7 @@ struct stacks_owner {
     /* initial call, atoms' indices; module WIRE_NO_ATOM: the process exits, or with arity STACKS_NO_PROCESS there is
      * none */
     __u32 module, function, arity;
-    __u32 runnable, pad; /* 1: it was scheduled out, and could run on */
+    __u32 runnable, pad; /* 1: it was off the CPU and could run */
 };
 
 /* Key of "threads": a thread by the base of its thread-local storage, which OTP keeps as the scheduler's tid. */

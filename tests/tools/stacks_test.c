@@ -124,11 +124,44 @@ START_TEST(test_stacks_tell_runnable_from_waiting)
         "%s $ERLSNOOP stacks -p $p --off-cpu --folded 1 1 > out; kill $p\n"
         "ms() { grep -E \"$1\" out | awk '{ n += $NF } END { printf \"%%d\\n\", n / 1000000 }'; }\n"
         "ms '^first;stacks_target:spin/0;[(]runnable[)] '; ms '^second;stacks_target:spin/0;[(]runnable[)] '; ms '^sleeper;stacks_target:nap/1 '\n"
-        "grep -cE '^sleeper;.*runnable|spin/0 ' out", START_EITHER("contend"));
+        "grep -cE '%s|spin/0 ' out", START_EITHER("contend"),
+        _i % EMULATORS ? "^sleeper;.*runnable" : "^sleeper;.*runnable.*;"); /* a stock Erlang tells that it was woken */
     long first, second, sleeper, wrong;
 
     ck_assert_int_eq(sscanf(r->out, "%ld %ld %ld %ld", &first, &second, &sleeper, &wrong), 4);
     ck_assert_msg(first > 200 && second > 200 && sleeper > 200 && wrong == 0, "%s", r->out); /* half a second each, or more */
+}
+END_TEST
+
+/*
+ * Of 200 processes that take turns on one scheduler each message waits: its receiver tells in ns how long all did
+ * together, from when they were sent.
+ */
+START_TEST(test_stacks_tell_how_long_who_was_woken_waits_for_a_scheduler)
+{
+    SUPPORT_BPF();
+    SUPPORT_EXPORTS();
+    const struct support_run *r = support_run(
+        "cat > turns.erl << 'END'\n-module(turns).\n-export([main/0, spin/1, take/2]).\n"
+        "main() ->\n"
+        "    register(taker, Taker = spawn(?MODULE, take, [self(), 0])), ok = file:write_file(\"ready\", \"1\"), wait(),\n"
+        "    erlang:system_flag(schedulers_online, 1), [spawn(?MODULE, spin, [0]) || _ <- lists:seq(1, 200)],\n"
+        "    [begin timer:sleep(20), Taker ! erlang:monotonic_time(nanosecond) end || _ <- lists:seq(1, 101)],\n"
+        "    Taker ! tell, receive Ns -> ok end,\n"
+        "    ok = file:write_file(\"done\", [\"{\\\"waited_ns\\\":\", integer_to_list(Ns), \"}\\n\"]), receive never -> ok end.\n"
+        "take(Main, Sum) ->\n"
+        "    receive tell -> Main ! Sum; Sent -> take(Main, Sum + erlang:monotonic_time(nanosecond) - Sent) end.\n"
+        "spin(N) -> spin((N * 7 + 1) rem 100003).\n"
+        "wait() -> case filelib:is_file(\"go\") of true -> ok; false -> timer:sleep(20), wait() end.\n"
+        "END\n"
+        "erlc turns.erl; erl -noinput -s turns main & p=$!; await ready\n"
+        "$ERLSNOOP stacks -p $p --off-cpu --proc taker --folded --budget off > out & e=$!; attached $e; touch go\n"
+        "await done; kill -INT $e; wait $e; kill $p; cat done\n"
+        "awk '/[(]runnable[)]/ { n += $NF } END { printf \"{\\\"told_ns\\\":%%d}\\n\", n }' out");
+    int64_t waited = support_number(r->out, "waited_ns", "waited_ns"), told = support_number(r->out, "told_ns", "told_ns");
+
+    ck_assert_int_gt(waited, 101 * 1000000);
+    ck_assert_msg(told > waited - waited / 10 && told <= waited, "%s", r->out);
 }
 END_TEST
 
@@ -360,6 +393,7 @@ Suite *stacks_suite(void)
     tcase_set_timeout(live, 120);
     tcase_add_loop_test(live, test_stacks_tells_shares_of_time, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_tell_runnable_from_waiting, 0, EMULATORS);
+    tcase_add_test(live, test_stacks_tell_how_long_who_was_woken_waits_for_a_scheduler);
     tcase_add_loop_test(live, test_stacks_names_frames_and_lines, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_folded_are_nothing_but_stacks, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_counts_events_where_they_happen, 0, EMULATORS);

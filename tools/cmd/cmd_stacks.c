@@ -155,6 +155,10 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     if (!vm)
         return fail(-ENOMEM, "out of memory");
     vm->layout = plan->vm->layout;
+    if (st->mode == MODE_OFF && plan->events[PLAN_process__runnable].source == PLAN_NONE)
+        note("'%s' (process %d) does not tell when processes are woken: their time in a run queue behind that counts as "
+             "waiting",
+             t->name, t->pid);
     if (st->mode != MODE_OFF && !vm->layout.is_ours) /* threads of an erlvm name their scheduler themselves */
         err = otp_threads_put(names_memory(session_names(s), pid), &vm->layout, plan->vm->symbols, slot,
                               session_map(s, "threads"));
@@ -601,7 +605,9 @@ static bool is_needed(const struct state *st, const char *program)
     event = strchr(program, '_') + 1;
     switch (st->mode) {
     case MODE_CPU: return !strncmp(program, "clock_", 6);
-    case MODE_OFF: return !strcmp(event, "process__unscheduled") || !strcmp(event, "process__scheduled");
+    case MODE_OFF:
+        return !strcmp(event, "process__unscheduled") || !strcmp(event, "process__scheduled") ||
+               !strcmp(event, "process__runnable");
     default: return is_event(st->event->name, event);
     }
 }
