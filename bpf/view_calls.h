@@ -27,27 +27,32 @@ VIEW_INLINE void view_calls_count(const struct ev_head *h, ev_mfa called)
     VIEW_ADD(row, calls, 1);
 }
 
-VIEW_INLINE void view_calls_enter(const struct ev_head *h, ev_id pid, ev_mfa called, __u32 place)
+/* 1: there was a call there already, which has left. */
+VIEW_APART int view_calls_begin(const struct ev_head *h, ev_id pid, ev_mfa called, __u32 place)
 {
-    struct row_calls_totals *totals = calls_totals_row(h);
-    struct state_calls_begun *begun;
+    struct state_calls_begun *begun = calls_begun_get(h, place, pid);
+    int left = begun != 0;
 
-    VIEW_ADD(totals, calls, 1);
-    view_calls_count(h, called);
-    if (place == CALLS_TOO_DEEP) {
-        VIEW_ADD(totals, deep, 1);
-        return;
-    }
-    begun = calls_begun_get(h, place, pid);
-    if (begun)
-        VIEW_ADD(totals, left, 1);
-    else
+    if (!begun)
         begun = calls_begun_make(h, place, pid);
     if (!begun)
-        return;
+        return 0;
     begun->mfa = called;
     begun->whom = (struct view_whom){pid, h->where};
     begun->begun_ns = view_ns(h);
+    return left;
+}
+
+VIEW_INLINE void view_calls_enter(const struct ev_head *h, ev_id pid, ev_mfa called, __u32 place)
+{
+    struct row_calls_totals *totals = calls_totals_row(h);
+
+    VIEW_ADD(totals, calls, 1);
+    if (place == CALLS_TOO_DEEP)
+        VIEW_ADD(totals, deep, 1);
+    else
+        VIEW_ADD(totals, left, view_calls_begin(h, pid, called, place));
+    view_calls_count(h, called);
 }
 
 VIEW_INLINE void view_calls_leave(const struct ev_head *h, ev_id pid, ev_mfa called, __u32 place)
