@@ -156,9 +156,8 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
         return fail(-ENOMEM, "out of memory");
     vm->layout = plan->vm->layout;
     if (st->mode == MODE_OFF && plan->events[PLAN_process__runnable].source == PLAN_NONE)
-        note("'%s' (process %d) does not tell when processes are woken: their time in a run queue behind that counts as "
-             "waiting",
-             t->name, t->pid);
+        note("'%s' (process %d) does not tell when processes are woken: the time that they then wait for a scheduler "
+             "counts as waiting", t->name, t->pid);
     if (st->mode != MODE_OFF && !vm->layout.is_ours) /* threads of an erlvm name their scheduler themselves */
         err = otp_threads_put(names_memory(session_names(s), pid), &vm->layout, plan->vm->symbols, slot,
                               session_map(s, "threads"));
