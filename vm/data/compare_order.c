@@ -351,13 +351,55 @@ static int order_bitstrings(Term a, Term b, unsigned how)
 	return order;
 }
 
-int compare_terms(Term a, Term b, unsigned how)
+/* Two different words of which one is an immediate. */
+static int order_with_immediate(Term a, Term b, bool exact)
+{
+	if (terms_both_small(a, b))
+		return compare_smalls(a, b);
+	return term_is_immed(a) ? order_leaves(a, b, exact) : -order_leaves(b, a, exact);
+}
+
+enum { LEVELS_MAX = 4 };
+
+/* The order of n words side by side that are not all the same, as far as the first that differ tell it, in tuples in
+ * tuples; 0: they do not. */
+static int order_by_first(struct pairs now, bool exact)
+{
+	for (int level = 0; level < LEVELS_MAX; level++) {
+		Term a = *now.a, b = *now.b;
+
+		if (term_is_immed(a) || term_is_immed(b))
+			return order_with_immediate(a, b, exact);
+		if (!term_is_tuple(a) || !term_is_boxed(b) || *boxed_ptr(a) != *boxed_ptr(b))
+			return 0;
+		now = (struct pairs){ boxed_ptr(a) + 1, boxed_ptr(b) + 1, tuple_arity(a) };
+		if (now.n > LOOKED_INTO_FEW)
+			return 0;
+		skip_same_words(&now);
+		if (now.n == 0)
+			return 0;
+	}
+	return 0;
+}
+
+/* Of n words side by side, where all that is before them is the same. */
+static inline int order_rest(struct pairs now, unsigned how)
+{
+	int order;
+
+	skip_same_words(&now);
+	if (now.n == 0)
+		return 0;
+	order = order_by_first(now, is_exact(how));
+	return order != 0 ? order : order_deep(now.a, now.b, now.n, how);
+}
+
+/* All but atoms, and tuples of one arity. */
+static __attribute__((noinline)) int order_others_apart(Term a, Term b, unsigned how)
 {
 	unsigned passed = 0;
 	struct pairs now;
 
-	if (term_is_atom(a) && term_is_atom(b))
-		return atom_compare(a, b);
 	now.n = find_elements(a, b, &now.a, &now.b, &passed);
 	if (now.n == 0) {
 		if (are_floats(a, b))
@@ -365,14 +407,15 @@ int compare_terms(Term a, Term b, unsigned how)
 		return term_is_bitstring(a) && term_is_bitstring(b) ? order_bitstrings(a, b, how)
 								    : order_apart(a, b, how);
 	}
-	if (unlikely(now.n > LOOKED_INTO_MANY))
-		return order_deep(&a, &b, 1, how);
-	skip_same_words(&now);
-	if (now.n == 0)
-		return 0;
-	if (terms_both_small(*now.a, *now.b))
-		return compare_smalls(*now.a, *now.b);
-	if (term_is_immed(*now.a) && term_is_immed(*now.b))
-		return order_leaves(*now.a, *now.b, is_exact(how));
-	return order_deep(now.a, now.b, now.n, how);
+	return likely(now.n <= LOOKED_INTO_MANY) ? order_rest(now, how) : order_deep(&a, &b, 1, how);
+}
+
+int compare_terms(Term a, Term b, unsigned how)
+{
+	if (term_is_atom(a) && term_is_atom(b))
+		return atom_compare(a, b);
+	if (term_is_tuple(a) && term_is_boxed(b) && *boxed_ptr(a) == *boxed_ptr(b) &&
+	    likely(tuple_arity(a) <= LOOKED_INTO_MANY))
+		return order_rest((struct pairs){ boxed_ptr(a) + 1, boxed_ptr(b) + 1, tuple_arity(a) }, how);
+	return order_others_apart(a, b, how);
 }

@@ -268,6 +268,31 @@ static inline bool words_tell_apart(Term a, Term b, unsigned how)
 	return is_exact(how) ? term_is_immed(a) || term_is_immed(b) : term_is_immed(a) && term_is_immed(b);
 }
 
+enum { LEVELS_MAX = 4 };
+
+/* Of n words side by side that are not all the same: do the first that differ tell that the terms do, in tuples in
+ * tuples? */
+static bool first_tell_apart(struct pairs now, unsigned how)
+{
+	for (int level = 0; level < LEVELS_MAX; level++) {
+		Term a = *now.a, b = *now.b;
+
+		if (words_tell_apart(a, b, how))
+			return true;
+		if (!term_is_tuple(a) || !term_is_tuple(b))
+			return false;
+		if (*boxed_ptr(a) != *boxed_ptr(b))
+			return true;
+		now = (struct pairs){ boxed_ptr(a) + 1, boxed_ptr(b) + 1, tuple_arity(a) };
+		if (now.n > LOOKED_INTO_FEW)
+			return false;
+		skip_same_words(&now);
+		if (now.n == 0)
+			return false;
+	}
+	return false;
+}
+
 /* Of two lists. Cells with the same word as head are passed over. */
 static bool same_lists(Term a, Term b, unsigned how)
 {
@@ -294,9 +319,7 @@ static inline bool same_rest(const Term *a, const Term *b, size_t n, unsigned ho
 	skip_same_words(&now);
 	if (now.n == 0)
 		return true;
-	if (words_tell_apart(*now.a, *now.b, how))
-		return false;
-	return same_deep(now.a, now.b, now.n, how);
+	return !first_tell_apart(now, how) && same_deep(now.a, now.b, now.n, how);
 }
 
 /* Of two flat maps of one size. */

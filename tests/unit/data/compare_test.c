@@ -177,7 +177,7 @@ static void make_ordered(struct heap *h, Term t[ORDERED])
 	memcpy(t, ordered, sizeof(ordered));
 }
 
-enum { WRAPS = 7 };
+enum { WRAPS = 10 };
 
 /* A term in others that say nothing themselves, with what has to be looked into before it, behind it, or nowhere. */
 static Term wrap(struct heap *h, int how, Term t)
@@ -197,6 +197,12 @@ static Term wrap(struct heap *h, int how, Term t)
 		return make_map(h, 3, t);
 	case 5:
 		return map_from_pairs(h, (Term[]){ leaf, t, list, list }, 2);
+	case 6:
+		return heap_tuple(h, am_ok, heap_tuple(h, SMALL(1), t), SMALL(2));
+	case 7:
+		return heap_tuple(h, heap_tuple(h, heap_tuple(h, t, leaf), list), leaf);
+	case 8: /* deeper than is looked into at first */
+		return heap_tuple(h, heap_tuple(h, heap_tuple(h, heap_tuple(h, heap_tuple(h, heap_tuple(h, t))))), list);
 	default:
 		return map_from_pairs(h, (Term[]){ am_ok, heap_tuple(h, leaf), list, t }, 2);
 	}
