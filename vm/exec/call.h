@@ -152,6 +152,11 @@ static inline size_t call_map_room(Term map, size_t pairs)
 }
 /* Puts a flat map with new values at `at`, when all keys are immediate, ascending and there; TERM_NONE otherwise. */
 Term call_update_flat(Term *at, Term map, const Term *x, const Term *stack, const Inst *list, unsigned n);
+/* put_map_assoc and put_map_exact of one key. Fails: TERM_NONE. */
+static inline Term call_put_pair(Process *p, Term map, Term key, Term value, bool exact)
+{
+	return exact ? map_update(&p->heap, map, key, value) : map_put(&p->heap, map, key, value);
+}
 /* put_map_assoc and put_map_exact. Fails: TERM_NONE when map is none, or with *missing. */
 Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigned n, bool exact, Term *missing);
 
