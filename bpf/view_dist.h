@@ -67,8 +67,10 @@ VIEW_INLINE void view_dist_on_dist__port_busy(const struct ev_dist__port_busy *e
     busy = dist_busy_get(&ev->head, 0, hash);
     if (!busy) {
         busy = dist_busy_make(&ev->head, 0, hash);
-        if (busy)
+        if (busy) {
+            busy->whom = (struct view_whom){ev->pid, ev->head.where};
             busy->begun_ns = now;
+        }
     }
     wait = dist_waits_upsert(&ev->head, ev->pid);
     if (!wait)

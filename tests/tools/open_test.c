@@ -252,6 +252,7 @@ START_TEST(test_open_tells_whom_a_busy_connection_held_before)
     assert_text(r, "\"dist_open\"", "what", "there@localhost\"");
     assert_before(r, "\"dist_busy_open\"", 1, "at least");
     assert_text(r, "\"dist_busy_open\"", "what", "there@localhost\"");
+    ck_assert_msg(strstr(strstr(r->out, "\"dist_busy_open\""), "\"owner\":\"caster_"), "%s", r->out);
 }
 END_TEST
 

@@ -320,7 +320,7 @@ START_TEST(test_views_user_results_tell_what_is_under_way)
     ck_assert_int_eq(support_number(printed, "\"type\":\"gc\"", "paused_ns"), 10000);
     ck_assert_int_eq(support_number(printed, "\"type\":\"nifs\"", "took_ns"), 10000);
     ck_assert_int_eq(support_number(printed, "\"type\":\"sched\"", "ran_ns"), 9000);
-    ck_assert_int_eq(support_lines(printed, "\"dist_busy_open\",\"open\":1,\"oldest_ns\":20000,\"age\":\"exact\",\"vm\":17,\"what\":\"21:0:0\"}"), 1);
+    ck_assert_int_eq(support_lines(printed, "\"dist_busy_open\",\"open\":1,\"oldest_ns\":20000,\"age\":\"exact\",\"vm\":17,\"owner\":\"5:6:1\",\"what\":\"21:0:0\"}"), 1);
     end();
 }
 END_TEST

@@ -191,6 +191,8 @@ static int tell_node(struct reading *r, struct waiters *w)
 
     p.kind = PENDING_NODE;
     p.key = p.id = p.address = 0;
+    if (w->first)
+        set_whose(r->s, &p, w->first);
     return tell(r, &p);
 }
 

@@ -19,7 +19,7 @@ enum pending_kind {
     PENDING_NONE,
     PENDING_PORT,       /* a port is busy; key: the port; whose: who waits for it first, or else its owner */
     PENDING_PORT_WAIT,  /* a process waits for a busy socket; key: the process; what: the port */
-    PENDING_NODE,       /* the connection to a node is busy; key: 0; what: the node */
+    PENDING_NODE,       /* the connection to a node is busy; key: 0; whose: who waits first; what: the node */
     PENDING_NODE_WAIT,  /* a process waits for it; key: the process; what: the node */
     PENDING_SLICE,      /* a process has a scheduler; key: the process */
     PENDING_COLLECTION, /* it is in a collection; key: the process */
