@@ -17,10 +17,10 @@ static const struct {
 	{ am_div, NO_OP, NO_OP, NO_OP, OP_div_rr, OP_div_ri, OP_div_ss },
 	{ am_rem, OP_rem_xix, NO_OP, NO_OP, OP_rem_rr, OP_rem_ri, OP_rem_ss },
 	{ am_band, OP_band_xix, NO_OP, OP_band_xxx, OP_band_rr, OP_band_ri, OP_band_ss },
-	{ am_bor, NO_OP, NO_OP, NO_OP, OP_bor_rr, NO_OP, OP_bor_ss },
+	{ am_bor, NO_OP, NO_OP, OP_bor_xxx, OP_bor_rr, NO_OP, OP_bor_ss },
 	{ am_bxor, NO_OP, NO_OP, OP_bxor_xxx, OP_bxor_rr, NO_OP, OP_bxor_ss },
-	{ am_bsl, NO_OP, NO_OP, NO_OP, OP_bsl_rr, OP_bsl_ri, OP_bsl_ss },
-	{ am_bsr, OP_bsr_xix, NO_OP, NO_OP, OP_bsr_rr, OP_bsr_ri, OP_bsr_ss },
+	{ am_bsl, NO_OP, NO_OP, OP_bsl_xxx, OP_bsl_rr, OP_bsl_ri, OP_bsl_ss },
+	{ am_bsr, OP_bsr_xix, NO_OP, OP_bsr_xxx, OP_bsr_rr, OP_bsr_ri, OP_bsr_ss },
 	{ am_op_divide, NO_OP, NO_OP, NO_OP, NO_OP, NO_OP, OP_divide },
 };
 
@@ -146,6 +146,10 @@ static bool emit_unary(struct emitter *em, struct guard *q, Term name)
 			emit_instr(em, type_ops[i].op, (struct operand[]){ q->from[0], q->to });
 			return true;
 		}
+	if (name == am_abs) {
+		emit_instr(em, OP_abs, (struct operand[]){ q->from[0], q->to, q->live, q->fail });
+		return true;
+	}
 	if (name == am_length) {
 		emit_instr(em, OP_bif_length, (struct operand[]){ q->fail, q->from[0], q->to, q->live });
 		return true;

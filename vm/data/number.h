@@ -20,6 +20,14 @@ static inline bool small_sub(Term a, Term b, Term *value)
 {
 	return !__builtin_sub_overflow((int64_t)a, (int64_t)(b - TAG_SMALL), (int64_t *)value);
 }
+/* Of the least one it is no small. */
+static inline bool small_abs(Term a, Term *value)
+{
+	int64_t scaled = (int64_t)(a - TAG_SMALL), sign = scaled >> 63;
+
+	*value = (Term)((scaled ^ sign) - sign) | TAG_SMALL;
+	return a != SMALL((Term)SMALL_MIN);
+}
 static inline bool small_mul(Term a, Term b, Term *value)
 {
 	return likely(!__builtin_mul_overflow(small_value(a), (int64_t)(b - TAG_SMALL), (int64_t *)value)) &&

@@ -20,6 +20,12 @@ static Term num_plus_2(struct heap *h, Term a, Term b)
 	return num_add(h, a, term_from_small(0)); /* of -0.0: 0.0 */
 }
 
+static Term num_abs_2(struct heap *h, Term a, Term b)
+{
+	(void)b;
+	return num_abs(h, a);
+}
+
 static const struct {
 	Term (*call)(struct heap *h, Term a, Term b);
 	Term name;
@@ -42,6 +48,8 @@ Term arith_failure(enum arith_op op, Term a, Term b)
 		return num_failure(a, b);
 	case ARITH_bnot:
 		return num_failure(a, a);
+	case ARITH_abs:
+		return am_badarg;
 	default:
 		return am_badarith;
 	}

@@ -20,7 +20,8 @@
 	ARITH_OP(divide, am_op_divide, num_div_float, 2)                                           \
 	ARITH_OP(negate, am_op_minus, num_negate_2, 1)                                             \
 	ARITH_OP(bnot, am_bnot, num_bnot_2, 1)                                                     \
-	ARITH_OP(plus, am_op_plus, num_plus_2, 1)
+	ARITH_OP(plus, am_op_plus, num_plus_2, 1)                                                  \
+	ARITH_OP(abs, am_abs, num_abs_2, 1)
 
 enum arith_op {
 #define ARITH_OP(name, atom, function, arity) ARITH_##name,
