@@ -146,6 +146,28 @@ START_TEST(test_findings_that_explain_others_stand_above)
 }
 END_TEST
 
+/* What waits for a thread that others hold is not what is slow, however long that takes. */
+START_TEST(test_findings_of_files_go_by_system_calls)
+{
+    struct row_efile_by_op *waits;
+    const struct finding *disk;
+
+    begin();
+    waits = add_row(VIEW_TABLE_efile_by_op, view_table(VIEW_TABLE_efile_by_op)->number(5));
+    observe(&waits->total, 900 * MS, 100);
+    observe(&waits->work, MS / 1000, 100);
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_ptr_null(find(FINDING_disk_slow));
+    findings_free(&found);
+    sync_slowly();
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    disk = find(FINDING_disk_slow);
+    ck_assert_ptr_nonnull(disk);
+    ck_assert(strstr(disk->what, "150 operations FSYNC") != NULL);
+    end();
+}
+END_TEST
+
 /* Who ends after a crash, and what that costs: together they are one illness. */
 START_TEST(test_findings_of_crashes)
 {
@@ -238,6 +260,7 @@ Suite *findings_suite(void)
     tcase_add_test(all, test_findings_of_nothing_are_none);
     tcase_add_test(all, test_findings_need_views);
     tcase_add_test(all, test_findings_that_explain_others_stand_above);
+    tcase_add_test(all, test_findings_of_files_go_by_system_calls);
     tcase_add_test(all, test_findings_of_crashes);
     tcase_add_test(all, test_findings_of_held_schedulers);
     tcase_add_test(all, test_findings_of_what_is_well);

@@ -156,6 +156,17 @@ static bool is_sync(uint64_t op)
     return op == OP_FSYNC || op == OP_FDATASYNC;
 }
 
+/* In system calls; all of it where that is not told. What waited for a thread was not slow itself. */
+static const struct wire_hist *spent_by(const struct row_efile_by_op *row)
+{
+    return row->work.count ? &row->work : &row->total;
+}
+
+static uint64_t spent_on(const struct told_efile_op *told)
+{
+    return told->work == VIEW_UNKNOWN ? told->total : told->work;
+}
+
 /* The row of the kind of operation that took most time of those that are slow; NULL: none is. */
 static const struct row_efile_by_op *slowest_op(const struct evidence *e, uint64_t *which)
 {
@@ -163,11 +174,11 @@ static const struct row_efile_by_op *slowest_op(const struct evidence *e, uint64
 
     for (uint64_t op = 0; op < OPS; op++) {
         const struct row_efile_by_op *row = counted_number(e->counted, VIEW_TABLE_efile_by_op, op);
-        double busy = row ? at_a_time(e, row->total.sum) : 0;
-        bool slow = row && ((busy >= 0.1 && mean(&row->total) >= 10 * MS) ||
-                            (is_sync(op) && busy >= 0.5 && mean(&row->total) >= MS));
+        double busy = row ? at_a_time(e, spent_by(row)->sum) : 0;
+        bool slow = row && ((busy >= 0.1 && mean(spent_by(row)) >= 10 * MS) ||
+                            (is_sync(op) && busy >= 0.5 && mean(spent_by(row)) >= MS));
 
-        if (!slow || (best && best->total.sum >= row->total.sum))
+        if (!slow || (best && spent_by(best)->sum >= spent_by(row)->sum))
             continue;
         best = row;
         *which = op;
@@ -178,18 +189,18 @@ static const struct row_efile_by_op *slowest_op(const struct evidence *e, uint64
 /* Of the slowest ones of the kind the slowest whose owner is known; else the slowest; NULL: none of it is there. */
 static const struct counted_slow *slowest_of(const struct evidence *e, uint64_t op)
 {
-    const struct counted_slow *slow, *first = NULL;
+    const struct counted_slow *slow, *best = NULL;
 
     for (size_t i = 0; (slow = counted_slow(e->counted, VIEW_SLOWEST_efile_op, i)); i++) {
         const struct told_efile_op *told = slow->record;
 
         if ((uint64_t)told->story.command != op)
             continue;
-        if (*slow->owner)
-            return slow;
-        first = first ? first : slow;
+        if (!best || (*slow->owner && !*best->owner) ||
+            (!*slow->owner == !*best->owner && spent_on(told) > spent_on(best->record)))
+            best = slow;
     }
-    return first;
+    return best;
 }
 
 void find_disk_slow(const struct evidence *e, struct findings *out)
@@ -199,20 +210,21 @@ void find_disk_slow(const struct evidence *e, struct findings *out)
     const struct counted_slow *slow = row ? slowest_of(e, op) : NULL;
     const struct told_efile_op *told = slow ? slow->record : NULL;
     char all[NS_TEXT], each[NS_TEXT], most[NS_TEXT], example[400] = "";
+    const struct wire_hist *spent;
     double busy;
 
     if (!row)
         return;
-    busy = at_a_time(e, row->total.sum);
+    spent = spent_by(row);
+    busy = at_a_time(e, spent->sum);
     if (slow)
         snprintf(example, sizeof example, ": %s", slow->what);
     findings_add(out, FINDING_disk_slow,
-                 findings_least(52 + 20 * findings_least(busy, 1) + 10 * findings_tens((double)mean(&row->total) / 1e7),
-                                85),
+                 findings_least(52 + 20 * findings_least(busy, 1) + 10 * findings_tens((double)mean(spent) / 1e7), 85),
                  told ? told->story.pid : 0, slow ? slow->owner : "",
-                 "%llu operations %s took %s, %s each, the longest %s%s", row->total.count,
-                 view_table(VIEW_TABLE_efile_by_op)->number(op), ns_text(row->total.sum, all),
-                 ns_text(mean(&row->total), each), ns_text(row->total.max, most), example);
+                 "%llu operations %s took %s, %s each, the longest %s%s", spent->count,
+                 view_table(VIEW_TABLE_efile_by_op)->number(op), ns_text(spent->sum, all), ns_text(mean(spent), each),
+                 ns_text(spent->max, most), example);
     if (slow)
         findings_also(out, FINDING_disk_slow, slow->what);
 }
