@@ -23,7 +23,7 @@ static const struct {
     {"crashes", "zoo:worker/1"},               {"calls_time_out", "late_replier"},
     {"disk_slow", "journal"},                  {"tables_leak", "table_maker"},
     {"table_grows", "cache"},                  {"table_fixed", "sessions"},
-    {"deadlock", ""},
+    {"deadlock", ""},                          {"never_run", "zoo:hog/0"},
 };
 
 /* That the machine is busy may be found, too. Calls of servers are not told of an emulator that exports no functions. */

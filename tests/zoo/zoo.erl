@@ -5,7 +5,8 @@
 %% Says {begins, Rule}, and {ready, Rule, Culprit} once it is ill, the culprit as a finding names it (any: it names no
 %% process), and stays until its standard input is closed.
 -module(zoo).
--export([ill/1, healed/1, list/0, helper/1, start_link/0, flaky/0, init/1, worker/1, reporter/1, log/2, big_owner/1]).
+-export([ill/1, healed/1, list/0, helper/1, start_link/0, flaky/0, init/1, worker/1, reporter/1, log/2, big_owner/1,
+         hog/0]).
 
 %% {Rule, how to make it: fun(Ill :: boolean()) -> Culprit}
 rules() ->
@@ -50,7 +51,8 @@ rules() ->
      {long_native, fun long_native/1},
      {queues_uneven, fun queues_uneven/1},
      {node_busy, fun node_busy/1},
-     {node_suspends, fun node_suspends/1}].
+     {node_suspends, fun node_suspends/1},
+     {never_run, fun never_run/1}].
 
 list() ->
     [io:format("~s~n", [Rule]) || {Rule, _} <- rules()],
@@ -591,3 +593,14 @@ send_packets(To) ->
     To ! <<0:(16384 * 8)>>,
     timer:sleep(1),
     send_packets(To).
+
+%% One for each scheduler works for two seconds at a time, before all others.
+never_run(Ill) ->
+    Priority = case Ill of true -> high; false -> normal end,
+    [erlang:spawn_opt(?MODULE, hog, [], [{priority, Priority}])
+     || _ <- lists:seq(1, erlang:system_info(schedulers_online))],
+    'zoo:hog/0'.
+
+hog() ->
+    receive never -> ok after 200 -> spin(2000000) end,
+    hog().

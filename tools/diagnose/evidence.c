@@ -131,14 +131,16 @@ static void count_status(struct evidence_process *p, const struct snapshot_proce
 static void see_again(struct evidence_process *p, const struct snapshot_process *is)
 {
     bool runs = is->status == SNAPSHOT_RUNNING && !is->dirty;
+    bool did_nothing = p->looks && p->last.reductions == is->reductions && p->last.status == is->status;
 
     p->grew += is->messages > p->last.messages;
     p->kept += p->looks && is->first_message && is->first_message == p->last.first_message;
-    p->stuck = p->looks && runs && p->last.status == SNAPSHOT_RUNNING && p->last.reductions == is->reductions
-                   ? p->stuck + 1
-                   : 0;
+    p->stuck = runs && did_nothing ? p->stuck + 1 : 0;
+    p->unrun = is->status == SNAPSHOT_RUNNABLE && did_nothing ? p->unrun + 1 : 0;
     if (p->stuck > p->longest_stuck)
         p->longest_stuck = p->stuck;
+    if (p->unrun > p->longest_unrun)
+        p->longest_unrun = p->unrun;
     if (is->messages > p->most_messages)
         p->most_messages = is->messages;
     if (is->messages < p->least_messages)

@@ -38,6 +38,7 @@ struct evidence_process {
     unsigned skipping;             /* it had passed over messages to find one */
     unsigned ignoring;             /* it waited although it had messages */
     unsigned stuck, longest_stuck; /* in a row, it ran and had ended no time slice since the one before */
+    unsigned unrun, longest_unrun; /* in a row, it could run, and had ended no time slice since the one before */
     unsigned seen, worth;          /* the numbers of the last looks in which it was there, and was worth it */
     UT_hash_handle hh;
 };

@@ -245,6 +245,42 @@ void find_long_native(const struct evidence *e, struct findings *out)
     }
 }
 
+/* NULL: none has a scheduler most of the time, again and again. */
+static const struct evidence_process *who_runs_most(const struct evidence *e)
+{
+    const struct evidence_process *most = NULL;
+
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+        if (is_long_here(e, p) && share(p, p->running) >= 0.7 && reductions_done(p) &&
+            (!most || p->running > most->running))
+            most = p;
+    return most;
+}
+
+/* Schedulers give each that can run its turn: where one gets it again and again, and another never, it comes first. */
+void find_never_run(const struct evidence *e, struct findings *out)
+{
+    const struct evidence_process *first = who_runs_most(e), *worst = NULL;
+    double between = e->looks > 1 ? evidence_seconds(e) / (e->looks - 1) : 0;
+    char name[EVIDENCE_TEXT], victim[EVIDENCE_TEXT];
+    unsigned n = 0;
+
+    for (const struct evidence_process *p = e->processes; p && first; p = p->hh.next) {
+        if (p->longest_stuck * between >= 1)
+            return; /* who stands behind that waits for it alone */
+        if (p->longest_unrun * between < 1)
+            continue;
+        n++;
+        worst = !worst || p->longest_unrun > worst->longest_unrun ? p : worst;
+    }
+    if (n)
+        findings_add(out, FINDING_never_run, findings_least(70 + 10 * findings_tens(n), 90), first->last.id,
+                     evidence_name(e, &first->last, name),
+                     "%u process%s could run and had no turn for a second or longer, %s for %.1f s, while it ran in "
+                     "%.0f%% of the looks", n, n == 1 ? "" : "es", evidence_name(e, &worst->last, victim),
+                     worst->longest_unrun * between, 100 * share(first, first->running));
+}
+
 /* ---- memory */
 
 void find_huge_heap(const struct evidence *e, struct findings *out)
