@@ -19,6 +19,8 @@
 #include "diagnose_tell.h"
 #include "diagnose_watch.h"
 #include "inspect.h"
+#include "otp/names.h"
+#include "target/memory.h"
 
 enum {
     SHOWN = 5,
@@ -113,14 +115,27 @@ static int explain(const struct diagnose *d, int err)
     }
 }
 
-/* The rules are asked at each look: who has ended has no names any more. */
+/* Whether its memory can be read, past what was read of it before. */
+static bool is_there(const struct diagnose *d)
+{
+    struct memory *memory = names_memory(d->vm.names, d->vm.pid);
+    char byte;
+
+    return memory && memory_file_read(memory_file(memory), d->vm.from->layout.procs, &byte, sizeof byte);
+}
+
+/*
+ * The rules are asked at each look: who has ended has no names any more. Where it ended while they were asked, what
+ * they said before holds.
+ */
 static int judge_looks(struct diagnose *d)
 {
     struct findings now;
     int err = findings_look(d->evidence, &now);
+    bool holds = !err && (!d->found.n || is_there(d));
 
-    findings_free(err ? &now : &d->found);
-    if (!err)
+    findings_free(holds ? &d->found : &now);
+    if (holds)
         d->found = now;
     return err;
 }
