@@ -25,7 +25,7 @@ static inline bool small_abs(Term a, Term *value)
 {
 	int64_t scaled = (int64_t)(a - TAG_SMALL), sign = scaled >> 63;
 
-	*value = (Term)((scaled ^ sign) - sign) | TAG_SMALL;
+	*value = ((Term)(scaled ^ sign) - (Term)sign) | TAG_SMALL;
 	return a != SMALL((Term)SMALL_MIN);
 }
 static inline bool small_mul(Term a, Term b, Term *value)
