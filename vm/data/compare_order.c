@@ -363,8 +363,10 @@ enum { LEVELS_MAX = 4 };
 
 /* The order of n words side by side that are not all the same, as far as the first that differ tell it, in tuples in
  * tuples; 0: they do not. */
-static int order_by_first(struct pairs now, bool exact)
+static int order_by_first(const struct pairs *words, bool exact)
 {
+	struct pairs now = *words;
+
 	for (int level = 0; level < LEVELS_MAX; level++) {
 		Term a = *now.a, b = *now.b;
 
@@ -390,7 +392,9 @@ static inline int order_rest(struct pairs now, unsigned how)
 	skip_same_words(&now);
 	if (now.n == 0)
 		return 0;
-	order = order_by_first(now, is_exact(how));
+	if (terms_both_small(*now.a, *now.b))
+		return compare_smalls(*now.a, *now.b);
+	order = order_by_first(&now, is_exact(how));
 	return order != 0 ? order : order_deep(now.a, now.b, now.n, how);
 }
 

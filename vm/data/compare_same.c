@@ -272,8 +272,10 @@ enum { LEVELS_MAX = 4 };
 
 /* Of n words side by side that are not all the same: do the first that differ tell that the terms do, in tuples in
  * tuples? */
-static bool first_tell_apart(struct pairs now, unsigned how)
+static bool first_tell_apart(const struct pairs *words, unsigned how)
 {
+	struct pairs now = *words;
+
 	for (int level = 0; level < LEVELS_MAX; level++) {
 		Term a = *now.a, b = *now.b;
 
@@ -319,7 +321,9 @@ static inline bool same_rest(const Term *a, const Term *b, size_t n, unsigned ho
 	skip_same_words(&now);
 	if (now.n == 0)
 		return true;
-	return !first_tell_apart(now, how) && same_deep(now.a, now.b, now.n, how);
+	if (words_tell_apart(*now.a, *now.b, how))
+		return false;
+	return !first_tell_apart(&now, how) && same_deep(now.a, now.b, now.n, how);
 }
 
 /* Of two flat maps of one size. */

@@ -197,6 +197,12 @@ static inline void skip_same_words(struct pairs *now)
 {
 	const Term *a = now->a, *b = now->b, *end = a + now->n;
 
+	if (now->n < 8) {
+		for (; a < end && *a == *b; a++)
+			b++;
+		*now = (struct pairs){ a, b, (size_t)(end - a) };
+		return;
+	}
 	for (; end - a >= 8; a += 8, b += 8) {
 		const word_pair *va = (const word_pair *)a, *vb = (const word_pair *)b;
 		word_pair other = (va[0] ^ vb[0]) | (va[1] ^ vb[1]) | (va[2] ^ vb[2]) | (va[3] ^ vb[3]);
