@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds erlsnoop diagnose against the illnesses of zoo.erl, ill and healed, on each VM, and prints a table.
 
-    check_zoo.py [-d SECONDS] [--vm NAME=COMMAND ...] [--pairs | --folder FOLDER] [RULE ...]
+    check_zoo.py [-d SECONDS] [--vm NAME=COMMAND ...] [--shared] [--pairs | --folder FOLDER] [RULE ...]
 
 An ill one is right when the first finding is of its kind and names its culprit; a healed one when no finding is above
 50. --pairs: each illness together with another one in the same VM, which is right when both are among the first three
 findings. --folder: modules w_<illness>.erl that print one term of truth when run(Seconds) ends; of those the first finding is
-shown beside what they say of themselves, and nothing is judged.
+shown beside what they say of themselves, and nothing is judged. --shared: other programs keep this machine busy, so that
+`starved` is true of every VM: it is left out but of the ill one whose illness it is.
 """
 import argparse, glob, json, os, re, select, subprocess, sys, tempfile, time
 
@@ -25,6 +26,8 @@ ALSO_RIGHT = {('dirty_io_full', 'erlvm'): 'file_hangs'}
 NOT_ILL = {(rule, 'erlvm') for rule in ('exit_slow', 'scheduler_held', 'busy_waiting', 'queues_uneven',
                                         'dirty_cpu_full', 'long_native')}
 
+# Findings that are true of a machine that others share, whatever runs in the VM: --shared.
+left_out = set()
 # What there is no other illness beside: nothing runs, or the table of processes is full.
 ALONE = ('halted', 'near_limit')
 
@@ -76,6 +79,8 @@ def try_rules(vm, rules, way, beams, seconds):
     culprits = [told[1] for told in re.findall(r"\{ready,(\w+),'?([^'}]*)'?\}\.", ready)]
     told = len(culprits) == len(rules)
     found = diagnose(vm_below(process.pid), seconds) if told else [{'rule': 'NOT READY', 'score': 0, 'what': ready}]
+    not_judged = left_out - set(rules if way == 'ill' else ())
+    found = [finding for finding in found if finding['rule'] not in not_judged]
     process.stdin.close()
     try:
         process.wait(10)
@@ -115,20 +120,52 @@ def check_pairs(vms, rules, beams, seconds):
     return wrong
 
 
+class Score:
+    """What became of the illnesses of a VM."""
+    def __init__(self):
+        self.ill = self.named = self.culprit = self.kind = self.both = self.found = self.healed = self.alarms = 0
+
+    def see_ill(self, findings, rule, name, culprit):
+        """True: the first finding is right."""
+        first = findings[0] if findings else {'rule': ''}
+        names = culprit in ('any', first.get('who', ''))
+        kind = first['rule'] in (rule, ALSO_RIGHT.get((rule, name)))
+        self.ill += 1
+        self.named += culprit != 'any'
+        self.culprit += culprit != 'any' and names
+        self.kind += kind
+        self.both += names and kind
+        self.found += any(is_of(finding, rule, name, culprit) for finding in findings)
+        return names and kind
+
+    def see_healed(self, findings):
+        """True: nothing is said to be wrong."""
+        quiet = not findings or 0 < findings[0]['score'] <= MOST_HEALED
+        self.healed += 1
+        self.alarms += not quiet
+        return quiet
+
+    def text(self):
+        return ('%d ill: the first finding is of the kind of %d, names the culprit of %d of %d that have one, is right '
+                'of %d; found at all %d; %d healed: %d false alarms'
+                % (self.ill, self.kind, self.culprit, self.named, self.both, self.found, self.healed, self.alarms))
+
+
 def check_rules(vms, rules, beams, seconds):
-    right = wrong = 0
+    scores = {name: Score() for name, _ in vms}
+    wrong = 0
     print('%-18s %-8s %-44s %s' % ('ILLNESS', 'VM', 'ILL: THE FIRST FINDING', 'HEALED'))
     for rule in rules:
         for name, vm in (vm for vm in vms if (rule, vm[0]) not in NOT_ILL):
             ill, culprits = try_rules(vm, [rule], 'ill', beams, seconds)
             healed, _ = try_rules(vm, [rule], 'healed', beams, seconds)
-            found = bool(ill) and is_of(ill[0], rule, name, culprits[0])
-            quiet = not healed or 0 < healed[0]['score'] <= MOST_HEALED
-            right += found + quiet
+            found = scores[name].see_ill(ill, rule, name, culprits[0])
+            quiet = scores[name].see_healed(healed)
             wrong += (not found) + (not quiet)
             print('%-18s %-8s %-44s %s%s' % (rule, name, short(ill)[:44], short(healed)[:40],
                                              '' if found and quiet else '  WRONG'), flush=True)
-    print('zoo: %d right, %d wrong' % (right, wrong))
+    for name, _ in vms:
+        print('zoo: %s: %s' % (name, scores[name].text()))
     return wrong
 
 
@@ -160,9 +197,11 @@ def main():
     parser.add_argument('-d', type=int, default=4)
     parser.add_argument('--vm', action='append')
     parser.add_argument('--folder')
+    parser.add_argument('--shared', action='store_true')
     parser.add_argument('--pairs', action='store_true')
     parser.add_argument('rules', nargs='*')
     asked = parser.parse_args()
+    left_out.update({'starved'} if asked.shared else ())
     vms = [text.split('=', 1) for text in asked.vm or ['erl=erl', 'erlvm=' + os.path.join(BUILD, 'erlvm')]]
     if asked.folder:
         return show_folder(vms, asked.folder, asked.d)
