@@ -91,7 +91,7 @@ START_TEST(test_diff_of_rows)
     ck_assert_msg(strstr(r->out, "status 3\nstatus 0\n10\n{") != NULL, "%s%s", r->out, r->err);
     ck_assert_msg(strstr(r->out, "\"change\":\"heavier\",\"rule\":\"leak\",\"kind\":\"kind of leak\",\"score\":40,\"was_score\":34,"
                                  "\"what\":\"what 40\",\"was\":\"what 34\"}") != NULL, "%s", r->out);
-    ck_assert_msg(strstr(r->err, "8 findings before, 7 after: 3 new or heavier") != NULL, "%s", r->err);
+    ck_assert_msg(strstr(r->err, "findings: 8 before, 7 after; 3 new or heavier") != NULL, "%s", r->err);
     *strstr(r->out, "{") = '\0';
     ck_assert_int_le(support_width(r->out), 80);
 }

@@ -277,7 +277,7 @@ int report_diff(const char *const files[2], int (*diagnose)(const char *name, FI
         sink_moment(&sink, clock_ns(CLOCK_MONOTONIC));
         worse = print_changes(&before, &after, &sink);
         ended = sink_end(&sink);
-        note("%zu findings before, %zu after: %d new or heavier", before.n, after.n, worse);
+        note("findings: %zu before, %zu after; %d new or heavier", before.n, after.n, worse);
         err = ended ? ended : worse ? DIAGNOSIS_FOUND : 0;
     }
     end_side(&before);
