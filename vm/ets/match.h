@@ -51,7 +51,7 @@ enum match_code {
 };
 
 enum match_action {
-#define ACTION(name, fewest, most, in_guard, events) MATCH_ACTION_##name,
+#define ACTION_SINCE(since, name, fewest, most, in_guard, events) MATCH_ACTION_##name,
 #include "ets/match_actions.def"
 };
 

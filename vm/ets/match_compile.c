@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "data/map.h"
 #include "heap/copy.h"
 #include "term/atom.h"
@@ -15,24 +16,26 @@
 
 /* ---- what may be called */
 struct guard_row {
+	int since; /* release of OTP */
 	const char *text;
 	uint8_t arity;
 	bool copies;
 };
 static const struct guard_row guard_rows[] = {
-#define GUARD_TEXT(text, arity, copies) { text, arity, copies },
+#define GUARD_SINCE(since, text, arity, copies) { since, text, arity, copies },
 #include "ets/match_guards.def"
 };
 enum { GUARDS = sizeof(guard_rows) / sizeof(guard_rows[0]) };
 
 struct action_row {
+	int since;
 	Term name;
 	uint8_t fewest, most;
 	bool in_guard;
 	uint8_t events;
 };
 static const struct action_row action_rows[] = {
-#define ACTION(name, fewest, most, in_guard, events) { am_##name, fewest, most, in_guard, events },
+#define ACTION_SINCE(since, name, fewest, most, in_guard, events) { since, am_##name, fewest, most, in_guard, events },
 #include "ets/match_actions.def"
 };
 enum { ACTIONS = sizeof(action_rows) / sizeof(action_rows[0]) };
@@ -430,6 +433,20 @@ static void compile_logic(struct compiler *c, Term t, uint8_t code)
 	push_arguments(c, t);
 }
 
+/* {current_stacktrace} or {current_stacktrace, Depth}. */
+static void check_depth(struct compiler *c, Term t, const char *text)
+{
+	size_t arity = tuple_arity(t) - 1;
+	Term depth = arity == 1 ? tuple_get(t, 2) : SMALL(0);
+
+	if (arity > 1)
+		add_text(c, t, "Special form '%s' called with wrong number of arguments in @", text);
+	else if (!term_is_small(depth))
+		add_text(c, t, "Special form '%s' called with non small argument.", text);
+	else if (small_value(depth) < 0)
+		add_text(c, t, "Special form '%s' called with negative integer argument.", text);
+}
+
 static bool compile_action(struct compiler *c, Term t)
 {
 	Term name = tuple_get(t, 1);
@@ -440,13 +457,15 @@ static bool compile_action(struct compiler *c, Term t)
 		size_t n;
 		const char *text;
 
-		if (row->name != name)
+		if (row->name != name || !release_is_from(row->since))
 			continue;
 		text = atom_text(name, &n);
 		if (c->m->dialect != MATCH_TRACE)
 			add_text(c, t, "Special form '%s' used in wrong dialect.", text);
 		else if (c->in_guard && !row->in_guard)
 			add_text(c, t, "Special form '%s' called in guard context.", text);
+		else if (name == am_current_stacktrace)
+			check_depth(c, t, text);
 		else if (arity < row->fewest || arity > row->most)
 			add_text(c, t, row->most == 0 ? "Special form '%s' called with arguments in @." :
 				 "Special form '%s' called with wrong number of arguments in @.", text);
@@ -480,9 +499,7 @@ static void compile_call(struct compiler *c, Term t)
 	for (int i = 0; i < GUARDS; i++) {
 		match_fn fn;
 
-		if (names.guards[i] != name)
-			continue;
-		if (guard_rows[i].arity != arity)
+		if (names.guards[i] != name || guard_rows[i].arity != arity || !release_is_from(guard_rows[i].since))
 			continue;
 		fn = c->find(name, (unsigned)arity);
 		if (fn == NULL)

@@ -79,6 +79,8 @@ static struct nif_type *open_type(struct nif_env *env, const char *name, const s
 	struct nif_opening *o;
 	bool is_new;
 
+	if (tried != NULL)
+		*tried = flags;
 	if (env->opened == NULL || atom == TERM_NONE)
 		return NULL;
 	type = find_type(env->library->module, atom);

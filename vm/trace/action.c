@@ -10,6 +10,7 @@
 #include "data/binary.h"
 #include "data/print.h"
 #include "heap/copy.h"
+#include "proc/exc.h"
 #include "proc/registry.h"
 #include "trace/process_text.h"
 #include "trace/trace.h"
@@ -89,11 +90,17 @@ static Term act_display(struct run *r, Process *p, Term *args, unsigned n)
 
 /* ---- where the call comes from */
 
-/* The innermost return address of the program's own, or NULL. */
+/* Does the slot of a stack hold one of the program's own? */
+static bool is_return_address(Term slot)
+{
+	return term_is_header(slot) && slot != TERM_NONE && slot != (Term)breakpoint_return;
+}
+
+/* The innermost return address, or NULL. */
 static const Inst *find_caller(const Process *p)
 {
 	for (const Term *slot = p->heap.stop; slot < p->heap.end; slot++)
-		if (term_is_header(*slot) && *slot != TERM_NONE && *slot != (Term)breakpoint_return)
+		if (is_return_address(*slot))
 			return (const Inst *)*slot;
 	return NULL;
 }
@@ -125,6 +132,31 @@ static Term act_caller_line(struct run *r, Process *p, Term *args, unsigned n)
 		line = heap_tuple(h, heap_list_bytes(h, text, bytes, NIL), SMALL(place.line));
 	}
 	return heap_tuple(h, place.module, place.function, SMALL(place.arity), line);
+}
+
+/* From the caller on, as erlang:process_info(_, current_stacktrace) tells frames. */
+static Term act_current_stacktrace(struct run *r, Process *p, Term *args, unsigned n)
+{
+	const Inst *found[EXC_DEPTH_MAX];
+	unsigned most = exc_depth_now(), count = 0;
+	struct code_file_term file = { 0 };
+	struct heap *h = &p->heap;
+	struct code_place place;
+	Term list = NIL;
+
+	(void)r;
+	if (n == 1 && small_value(args[0]) < most)
+		most = (unsigned)small_value(args[0]);
+	for (const Term *slot = h->stop; slot < h->end && count < most; slot++)
+		if (is_return_address(*slot))
+			found[count++] = (const Inst *)*slot;
+	while (count-- > 0)
+		if (code_find_place(found[count], &place))
+			list = heap_cons(h,
+					 heap_tuple(h, place.module, place.function, SMALL(place.arity),
+						    code_place_list(h, &place, &file, NIL)),
+					 list);
+	return list;
 }
 
 static Term act_process_dump(struct run *r, Process *p, Term *args, unsigned n)
@@ -239,7 +271,7 @@ static Term act_set_tcw(struct run *r, Process *p, Term *args, unsigned n)
 static Term run_action(struct match_context *c, unsigned action, Term *args, unsigned n)
 {
 	static const action_fn actions[] = {
-#define ACTION(name, fewest, most, in_guard, events) act_##name,
+#define ACTION_SINCE(since, name, fewest, most, in_guard, events) act_##name,
 #include "ets/match_actions.def"
 	};
 

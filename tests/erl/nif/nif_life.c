@@ -90,6 +90,18 @@ static ERL_NIF_TERM make_told(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 	return t;
 }
 
+/* {Opened, Tried}: only a load may open a type. */
+static ERL_NIF_TERM late_type(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ErlNifResourceTypeInit init = { .members = 0 };
+	ErlNifResourceFlags tried = 77;
+	void *type = enif_init_resource_type(env, "late", &init, ERL_NIF_RT_CREATE | ERL_NIF_RT_TAKEOVER, &tried);
+
+	(void)argc;
+	(void)argv;
+	return enif_make_tuple2(env, enif_make_int(env, type != NULL), enif_make_int(env, (int)tried));
+}
+
 static ERL_NIF_TERM number_of(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	void *r, *other;
@@ -528,7 +540,7 @@ static ERL_NIF_TERM queued(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 static ErlNifFunc functions[] = {
-	{ "make_told", 1, make_told, 0 }, { "number_of", 1, number_of, 0 }, { "bytes", 1, bytes, 0 },
+	{ "make_told", 1, make_told, 0 }, { "number_of", 1, number_of, 0 }, { "late_type", 0, late_type, 0 }, { "bytes", 1, bytes, 0 },
 	{ "monitor", 2, monitor, 0 },
 	{ "demonitor", 1, demonitor, 0 }, { "send_thrice", 2, send_thrice, 0 }, { "thread_sends", 2, thread_sends, 0 },
 	{ "known", 2, known, 0 },

