@@ -16,11 +16,18 @@
 #include "trace/trace.h"
 #include "trace/tracer.h"
 
-Term trace_set_control_word(struct trace_session *s, Term value)
+static _Atomic uint32_t control_word;
+
+Term trace_control_word(void)
+{
+	return SMALL(atomic_load(&control_word));
+}
+
+Term trace_set_control_word(Term value)
 {
 	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > UINT32_MAX)
 		return TERM_NONE;
-	return SMALL(atomic_exchange(&s->control_word, (uint32_t)small_value(value)));
+	return SMALL(atomic_exchange(&control_word, (uint32_t)small_value(value)));
 }
 
 struct run {
@@ -258,14 +265,14 @@ static Term act_silent(struct run *r, Process *p, Term *args, unsigned n)
 
 static Term act_get_tcw(struct run *r, Process *p, Term *args, unsigned n)
 {
-	(void)p; (void)args; (void)n;
-	return SMALL(atomic_load(&r->session->control_word));
+	(void)r; (void)p; (void)args; (void)n;
+	return trace_control_word();
 }
 
 static Term act_set_tcw(struct run *r, Process *p, Term *args, unsigned n)
 {
 	(void)n;
-	return r->is_test ? act_get_tcw(r, p, args, 0) : trace_set_control_word(r->session, args[0]);
+	return r->is_test ? act_get_tcw(r, p, args, 0) : trace_set_control_word(args[0]);
 }
 
 static Term run_action(struct match_context *c, unsigned action, Term *args, unsigned n)

@@ -20,7 +20,6 @@ struct trace_session {
 	int64_t number;             /* the default one: 0; never used again */
 	Term name;
 	Term tracer;                /* of all it traces; NIL: who changes flags says whom */
-	_Atomic uint32_t control_word; /* trace_control_word, for match specifications */
 	struct trace_born {
 		uint32_t flags;
 		Term tracer;

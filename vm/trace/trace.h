@@ -101,8 +101,9 @@ Term trace_look_event(struct trace_session *s, Term event, struct heap *h);
 /* The specification that m was made from, on h. */
 Term trace_spec(const struct match_program *m, struct heap *h);
 
-/* The session's: 32 bits, for match specifications. Setting it returns the value before. Fails: TERM_NONE. */
-Term trace_set_control_word(struct trace_session *s, Term value);
+/* 32 bits, for match specifications of all sessions. Setting them returns the value before. Fails: TERM_NONE. */
+Term trace_control_word(void);
+Term trace_set_control_word(Term value);
 
 /* ---- sequential tracing */
 /* The token {Flags, Label, Serial, From, Previous} of p, one item of it set: as seq_trace/2, without its result. Fails:

@@ -384,7 +384,7 @@ static Term info_snifs(Process *p)
 static Term info_trace_control_word(Process *p)
 {
 	(void)p;
-	return SMALL(atomic_load(&trace_default.control_word));
+	return trace_control_word();
 }
 
 static Term info_sequential_tracer(Process *p)
@@ -690,7 +690,7 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 			before = atomic_exchange(&info.requests_limit, args[1]);
 		break;
 	case am_trace_control_word:
-		before = trace_set_control_word(&trace_default, args[1]);
+		before = trace_set_control_word(args[1]);
 		break;
 	case am_reset_seq_trace:
 		if (args[1] != am_true)
