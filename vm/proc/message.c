@@ -150,10 +150,15 @@ static inline uint64_t probe_sent(Process *from, const Process *to, Term id, con
 	return PROBE_ON(message__send) ? probe_message__send(from, id, told_words(s), s->token, runs(to)) : 0;
 }
 
-/* What is still to be fetched, too. */
+/* What is still to be fetched, too. Of another process it may be too low while that one fetches. */
 static uint32_t queue_length(const Process *p)
 {
 	return __atomic_load_n(&p->in_length, __ATOMIC_RELAXED) + __atomic_load_n(&p->msg_length, __ATOMIC_RELAXED);
+}
+
+void message_queue_grew(Process *p)
+{
+	trace_hooks.queue_changed(p, p->id, queue_length(p), true);
 }
 
 /* Of one that is in the queue already. signals_lock of `to` held, or `to` is who runs. */
@@ -212,7 +217,7 @@ static inline __attribute__((always_inline)) bool push_watched(Process *to, Term
 	if (!(state & (PS_RUNNABLE | PS_RUNNING)))
 		sched_wake(to, is_message);
 	if (unlikely(length != 0))
-		trace_hooks.queue_changed(to, id, length);
+		trace_hooks.queue_changed(to, id, length, true);
 	return true;
 }
 
@@ -224,6 +229,8 @@ static bool push(Process *to, Term id, struct signal *s)
 static inline __attribute__((always_inline)) void queue_own(Process *p, struct signal *s, bool watched, uint64_t sent)
 {
 	signal_queue_own(p, s);
+	if (watched && unlikely(trace_active))
+		message_queue_grew(p);
 	if (watched && unlikely(s->stamp != SIGNAL_NO_STAMP))
 		stamp(p, s, sent);
 }
@@ -622,7 +629,7 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 	p->msg_save = &p->msg_first;
 	adopt_words(p, s);
 	if (watched && unlikely(trace_active))
-		trace_hooks.queue_changed(p, p->id, queue_length(p));
+		trace_hooks.queue_changed(p, p->id, queue_length(p), false);
 }
 
 void message_remove(Process *p)

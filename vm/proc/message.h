@@ -162,6 +162,8 @@ void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term fr
 			     Term token, bool high);
 /* Puts a message at the end of p's own queue, or before those without priority. p runs here. Takes: s. */
 void signal_queue_own(Process *p, struct signal *s);
+/* Messages have come to the queue of p, which runs: who watches long ones hears of it. With trace_active. */
+void message_queue_grew(Process *p);
 /* What the sender of s must hear when its receiver `to` is gone. Takes: s. */
 void signal_reject(Term to, struct signal *s);
 /* Wired by io: a signal to a port. Takes: s. Returns false when there is no such port. NULL: no ports. */

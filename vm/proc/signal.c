@@ -605,6 +605,8 @@ static inline __attribute__((always_inline)) bool handle_all(Process *p, bool (*
 		}
 		s = next;
 	}
+	if (unlikely(trace_active))
+		message_queue_grew(p);
 	return true;
 }
 

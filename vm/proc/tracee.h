@@ -71,7 +71,7 @@ struct trace_hooks {
 	void (*gc_began)(Process *p, bool major, size_t words);
 	void (*gc_ended)(Process *p, bool major, size_t words);
 	/* A message came to p, whose id this is, or p took one: its queue has so many. Any thread. */
-	void (*queue_changed)(Process *p, Term id, uint32_t length);
+	void (*queue_changed)(Process *p, Term id, uint32_t length, bool grew);
 	/* p waits for a port that is busy. */
 	void (*port_busy)(Process *p, Term port);
 	/* p waits for a connection to another node; who carries it: a port or a pid. */

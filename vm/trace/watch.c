@@ -436,17 +436,18 @@ static bool change_told(const struct watch_set *set, const struct watch_limits *
 	return true;
 }
 
-void watch_queue_changed(Process *p, Term id, uint32_t length)
+/* What grew becomes long, never short, and the other way round: who sends sees too few while the receiver fetches. */
+void watch_queue_changed(Process *p, Term id, uint32_t length, bool grew)
 {
 	const struct watch_set *set = get_limits();
 
 	if (!set->has_queues || (length < set->queue_least && length > set->queue_most))
 		return;
 	EACH_ROW(l, set) {
-		bool is_long = length >= l->long_queue;
+		bool passes = grew ? length >= l->long_queue : length <= l->short_queue;
 
-		if (l->long_queue != 0 && (is_long || length <= l->short_queue) && change_told(set, l, p, is_long))
-			tell_limit_of(l, id, am_long_message_queue, term_from_bool(is_long));
+		if (l->long_queue != 0 && passes && change_told(set, l, p, grew))
+			tell_limit_of(l, id, am_long_message_queue, term_from_bool(grew));
 	}
 }
 

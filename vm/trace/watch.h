@@ -52,7 +52,7 @@ void watch_slice_began(Process *p, bool waited);
 void watch_slice_ended(Process *p, bool waits);
 void watch_gc_began(void);
 void watch_gc_ended(Process *p);
-void watch_queue_changed(Process *p, Term id, uint32_t length);
+void watch_queue_changed(Process *p, Term id, uint32_t length, bool grew);
 void watch_port_busy(Process *p, Term port);
 void watch_dist_busy(Process *p, Term controller);
 /* Any thread. */

@@ -59,7 +59,23 @@ told() ->
      end || N <- [8, 15, 3, 30]],
     erlang:system_monitor(undefined),
     unlink(P),
-    exit(P, kill).
+    exit(P, kill),
+    own().
+
+%% Its own messages, and those that its monitors make for it, count as well.
+own() ->
+    Me = self(),
+    Teller = spawn_link(fun Tell() -> receive M -> Me ! M, Tell() end end),
+    erlang:system_monitor(Teller, [{long_message_queue, {5, 10}}]),
+    [self() ! item || _ <- lists:seq(1, 10)],
+    io:format("~p ", [heard(Me)]),
+    [receive item -> ok end || _ <- lists:seq(1, 10)],
+    io:format("~p ", [heard(Me)]),
+    Ps = [spawn_monitor(fun() -> receive go -> ok end end) || _ <- lists:seq(1, 12)],
+    [P ! go || {P, _} <- Ps],
+    io:format("~p~n", [heard(Me)]),
+    [receive {'DOWN', M, _, _, _} -> ok end || {_, M} <- Ps],
+    erlang:system_monitor(undefined).
 
 taker() ->
     receive {take, N, From} -> [receive item -> ok end || _ <- lists:seq(1, N)], From ! {self(), taken}, taker() end.
@@ -71,6 +87,7 @@ heard(P) ->
 %% expect: 15 [true] [false]
 %% expect: 3 [] []
 %% expect: 30 [true] [false]
+%% expect: [true] [false] [true]
 
 heaps() ->
     [io:format("~0p~n", [fails(fun() -> process_flag(max_heap_size, V) end)]) || V <- [#{size => 0, include_shared_binaries => 1},
