@@ -585,12 +585,12 @@ static Term read_long(struct heap *h, const char *text, size_t n, int base, bool
 		[2] = 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5,
 		5,       5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6,
 	};
+	size_t bits_at_least = 31 - (size_t)__builtin_clz((unsigned)base), room;
 	uint8_t *digits;
-	size_t room;
 	Term *at;
 
-	/* Shortest text of a number too big, in any base: one bit a digit. */
-	if (n / 64 > big_max_limbs())
+	/* Each digit but the first, which is not 0, is of so many bits at least. */
+	if ((n - 1) * bits_at_least / 64 > big_max_limbs())
 		return TERM_NONE;
 	room = n * bits_at_most[base] / 64 + 2;
 	digits = mem_alloc(n);

@@ -20,7 +20,11 @@ integers() ->
     io:format("~0p~n", [[is_integer(fails(F)) || F <- [fun() -> Max end, fun() -> -Max end, fun() -> id(1) bsl (65535 * 64 - 1) end]]]),
     io:format("~0p~n", [[fails(F) || F <- [fun() -> Max + 1 end, fun() -> -Max - 1 end, fun() -> 2 * Max end, fun() -> bnot Max end, fun() -> Max bsl 2 end,
         fun() -> id(1) bsl (65535 * 64) end, fun() -> id(1) bsl (1 bsl 69) end]]]),
-    io:format("~0p~n", [[id(0) bsl (1 bsl 128), id(0) bsr -(1 bsl 128)]]).
+    io:format("~0p~n", [[id(0) bsl (1 bsl 128), id(0) bsr -(1 bsl 128)]]),
+    Digits = lists:duplicate(2000000, $9),
+    io:format("~0p~n", [[fails(F) || F <- [fun() -> list_to_integer(Digits) end, fun() -> string:to_integer(Digits) end,
+        fun() -> string:list_to_integer(Digits ++ "x") end, fun() -> binary_to_integer(list_to_binary(Digits), 16) end]]]),
+    io:format("~0p~n", [[erts_internal:term_type(id(T)) || T <- [<<1, 2>>, <<5:7>>, <<0:512>>, <<0:513>>, <<0:6400>>]]]).
 
 id(X) -> X.
 
@@ -28,6 +32,8 @@ id(X) -> X.
 %% expect: [true,true,true]
 %% expect: [{error,system_limit},{error,system_limit},{error,system_limit},{error,system_limit},{error,system_limit},{error,system_limit},{error,system_limit}]
 %% expect: [0,0]
+%% expect: [{error,system_limit},{error,system_limit},{error,system_limit},{error,system_limit}]
+%% expect: [heap_binary,heap_binary,heap_binary,sub_binary,sub_binary]
 
 queues() ->
     Self = self(),

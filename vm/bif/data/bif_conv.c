@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "bif/bif.h"
 #include "data/binary.h"
 #include "data/extern_id.h"
@@ -636,7 +637,8 @@ static __attribute__((noinline)) Term long_from_front(Process *p, Term list)
 	number = num_from_text(&p->heap, t.bytes, n, 10);
 	if (number == TERM_NONE && num_text_is_integer(t.bytes, n, 10)) {
 		free_text(&t);
-		return exc_system_limit(p);
+		return release_returns_integer_limit() ? put_front(p, TERM_NONE, list, 0, am_system_limit)
+						       : exc_system_limit(p);
 	}
 	free_text(&t);
 	return put_front(p, number, list, n, am_no_integer);

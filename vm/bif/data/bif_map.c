@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Maps: module maps, the map functions of erlang and erts_internal. */
 #include "base/alloc.h"
+#include "base/release.h"
 #include "bif/bif.h"
+#include "data/binary.h"
 #include "data/map.h"
 #include "data/map_trie.h"
 #include "data/number.h"
@@ -362,6 +364,20 @@ Term bif_erts_internal_map_to_tuple_keys_1(Process *p, Term *args)
 	return ((struct flatmap *)boxed_ptr(args[0]))->keys;
 }
 
+static Term type_of_binary(Term t)
+{
+	if (release_cuts_long_binaries())
+		return binary_size_bits(t) <= HEAPBIN_LIMIT * 8 ? am_heap_binary : am_sub_binary;
+	switch (header_sub(*boxed_ptr(t))) {
+	case SUB_REFBIN:
+		return am_refc_binary;
+	case SUB_HEAPBIN:
+		return am_heap_binary;
+	default:
+		return am_sub_binary;
+	}
+}
+
 static Term type_of_boxed(Term t)
 {
 	switch (header_sub(*boxed_ptr(t))) {
@@ -379,11 +395,9 @@ static Term type_of_boxed(Term t)
 	case SUB_EXPORT:
 		return am_export;
 	case SUB_REFBIN:
-		return am_refc_binary;
 	case SUB_HEAPBIN:
-		return am_heap_binary;
 	case SUB_SUBBIN:
-		return am_sub_binary;
+		return type_of_binary(t);
 	case SUB_MAP:
 		return map_is_flat(t)                               ? am_flatmap
 		       : map_kind(*boxed_ptr(t)) == MAP_NODE_BITMAP ? am_hashmap_node
