@@ -398,19 +398,16 @@ static inline int order_rest(struct pairs now, unsigned how)
 	return order != 0 ? order : order_deep(now.a, now.b, now.n, how);
 }
 
-/* All but atoms, and tuples of one arity. */
+/* All but atoms, floats, and tuples of one arity. */
 static __attribute__((noinline)) int order_others_apart(Term a, Term b, unsigned how)
 {
 	unsigned passed = 0;
 	struct pairs now;
 
 	now.n = find_elements(a, b, &now.a, &now.b, &passed);
-	if (now.n == 0) {
-		if (are_floats(a, b))
-			return compare_floats(a, b, is_exact(how));
+	if (now.n == 0)
 		return term_is_bitstring(a) && term_is_bitstring(b) ? order_bitstrings(a, b, how)
 								    : order_apart(a, b, how);
-	}
 	return likely(now.n <= LOOKED_INTO_MANY) ? order_rest(now, how) : order_deep(&a, &b, 1, how);
 }
 
@@ -418,8 +415,14 @@ int compare_terms(Term a, Term b, unsigned how)
 {
 	if (term_is_atom(a) && term_is_atom(b))
 		return atom_compare(a, b);
-	if (term_is_tuple(a) && term_is_boxed(b) && *boxed_ptr(a) == *boxed_ptr(b) &&
-	    likely(tuple_arity(a) <= LOOKED_INTO_MANY))
-		return order_rest((struct pairs){ boxed_ptr(a) + 1, boxed_ptr(b) + 1, tuple_arity(a) }, how);
+	if (term_is_boxed(a) && term_is_boxed(b) && *boxed_ptr(a) == *boxed_ptr(b)) {
+		Term header = *boxed_ptr(a);
+		struct pairs now = { boxed_ptr(a) + 1, boxed_ptr(b) + 1, header_arity(header) };
+
+		if (header == HEADER(1, SUB_FLOAT))
+			return compare_floats(a, b, is_exact(how));
+		if (header_sub(header) == SUB_TUPLE && likely(now.n <= LOOKED_INTO_MANY))
+			return order_rest(now, how);
+	}
 	return order_others_apart(a, b, how);
 }
