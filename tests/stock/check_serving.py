@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Servers of Debian 12 served from erlvm and from the machine's erl in turn: RabbitMQ, ejabberd, and HTTP by cowboy (RabbitMQ's), mochiweb and httpd.
+"""Servers of this Debian served from erlvm and from the machine's erl in turn: RabbitMQ, ejabberd, and HTTP by cowboy (RabbitMQ's), mochiweb and httpd.
 
 Each boots, answers a known amount of work, every answer right, and stops cleanly with status 0. Prints what of the work was done
 a second and what processor time of the server each took; not asserted: the ratios.
