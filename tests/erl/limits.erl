@@ -114,10 +114,10 @@ limit(connection, _) ->
      erts_internal:new_connection(Node) =:= Id};
 %% A megabyte put more often than there is room for, while others read it and keep what they read.
 limit(literals, _) ->
-    Number = 1 bsl (8 bsl 20),
+    Number = 1 bsl 4000000,
     persistent_term:put(?MODULE, {0, Number}),
     Readers = [spawn_monitor(fun() -> read(persistent_term:get(?MODULE)) end) || _ <- lists:seq(1, 4)],
-    [ok = persistent_term:put(?MODULE, {N, Number}) || N <- lists:seq(1, 1200)],
+    [ok = persistent_term:put(?MODULE, {N, Number}) || N <- lists:seq(1, 2400)],
     [Pid ! stop || {Pid, _} <- Readers],
     {lists:usort([receive {'DOWN', Ref, process, _, Reason} -> Reason end || {_, Ref} <- Readers]), persistent_term:erase(?MODULE)};
 limit(disk, _) ->
@@ -160,7 +160,7 @@ limit(atoms, _) ->
 read({N, Number}) ->
     {Next, _} = Term = persistent_term:get(?MODULE),
     {true, true} = {Next >= N, Number > 1 bsl 64},
-    receive stop -> 1 = Number bsr (8 bsl 20), exit(whole)
+    receive stop -> 1 = Number bsr 4000000, exit(whole)
     after 0 -> read(Term)
     end.
 

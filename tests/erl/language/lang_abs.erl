@@ -34,6 +34,7 @@ floats(N, L) -> X = [N | L], Y = abs(-1.0 * N), floats(N - 1, [Y | tl(X)]).
 id(X) -> X.
 p(T) -> io:format("~0p~n", [T]).
 %% expect: [0,-0.0,0.0,1,1,1.5,1.5,576460752303423487,576460752303423488,576460752303423488,576460752303423487,1180591620717411303424,1180591620717411303424,9223372036854775808,9223372036854775808]
+%% expect 27: [0,0.0,0.0,1,1,1.5,1.5,576460752303423487,576460752303423488,576460752303423488,576460752303423487,1180591620717411303424,1180591620717411303424,9223372036854775808,9223372036854775808]
 %% expect: [small,big,none,big,big,none,none]
 %% expect: [{error,badarg,{erlang,abs,[a],[{error_info,#{module => erl_erts_errors}}]}},{error,badarg,{erlang,abs,["x"],[{error_info,#{module => erl_erts_errors}}]}},{error,badarg,{erlang,abs,[false],[{error_info,#{module => erl_erts_errors}}]}},{error,badarg,{erlang,abs,[#{}],[{error_info,#{module => erl_erts_errors}}]}}]
 %% expect: [{error,badarg,{erlang,abs,[a],[{error_info,#{module => erl_erts_errors}}]}}]

@@ -5,7 +5,7 @@
 
 main() ->
     p([small(1, 2, 3), swapped(1, 2, 3), small(1, 2, 3) =:= swapped(2, 1, 3), mixed(x), one(y), empty()]),
-    p([maps:keys(small(1, 2, 3)), maps:keys(mixed(1)), (small(1, 2, 3))#{b := 9, new => 8}, maps:remove(b, small(1, 2, 3))]),
+    p([lists:sort(maps:keys(small(1, 2, 3))), lists:sort(maps:keys(mixed(1))), (small(1, 2, 3))#{b := 9, new => 8}, maps:remove(b, small(1, 2, 3))]),
     p(twice(1, 2)),
     p(computed(id(a), 1)),
     L = large(7),
@@ -14,14 +14,14 @@ main() ->
     p([map_size(F), maps:get(k32, F), maps:find(k33, F), F =:= maps:from_list(maps:to_list(F)), lists:sum(maps:values(F))]),
     %% Each collection moves the values, and leaves the keys where they are.
     Ms = deep(3000, []),
-    p([length(Ms), lists:sum([length(V) || #{b := V} <- Ms]), lists:usort([maps:keys(M) || M <- Ms]), hd(Ms) =:= lists:last(Ms)]),
+    p([length(Ms), lists:sum([length(V) || #{b := V} <- Ms]), lists:usort([lists:sort(maps:keys(M)) || M <- Ms]), hd(Ms) =:= lists:last(Ms)]),
     p(after_purge()),
     Atoms = ['', a, 'a\0', 'a\0\0', 'a\0b', ab, abcdefg, abcdefgh, 'abcdefgh\0', abcdefgha, abcdefghb, 'abcdefgi', 'B', 'é', 'ÿ', 'Ā', 'λ', '\x{1f600}',
              'aé', 'az', 'aaaaaaaé', 'aaaaaaaz', aaaaaaaa, aaaaaaaaa, aaaaaaaab],
     Texts = [atom_to_list(A) || A <- Atoms],
     p([{A < B, A == B} || A <- Atoms, B <- Atoms] =:= [{A < B, A == B} || A <- Texts, B <- Texts]),
     p(lists:sort(Atoms) =:= [list_to_atom(T) || T <- lists:sort(Texts)]),
-    p(maps:keys(maps:from_list([{A, 1} || A <- Atoms])) =:= lists:sort(Atoms)).
+    p(lists:sort(maps:keys(maps:from_list([{A, 1} || A <- Atoms]))) =:= lists:sort(Atoms)).
 
 small(A, B, C) -> #{b => A, a => B, 1 => C}.
 swapped(A, B, C) -> #{a => A, 1 => C, b => B}.
@@ -56,7 +56,7 @@ after_purge() ->
     false = code:purge(M),
     erlang:garbage_collect(),
     [waste(lists:seq(1, 1000)) || _ <- lists:seq(1, 100)],
-    [Map, maps:keys(Map), Map#{ape := 2}].
+    [Map, lists:sort(maps:keys(Map)), Map#{ape := 2}].
 
 waste(L) -> length([{X, X} || X <- L]).
 

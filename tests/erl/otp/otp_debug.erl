@@ -130,7 +130,7 @@ table_of_ports() ->
 %% A binary outside the heap though it is small.
 outside() ->
     case list_to_integer(erlang:system_info(otp_release)) >= 27 of
-        true -> B = erts_debug:set_internal_state(binary, 5), d([B, erts_debug:get_internal_state({binary_info, B})]);
+        true -> B = erts_debug:set_internal_state(binary, 5), d([B, setelement(4, erts_debug:get_internal_state({binary_info, B}), 0)]);
         false -> d([<<0:40>>, {refc_binary, 5, {binary, 5}, 0}])
     end.
 
