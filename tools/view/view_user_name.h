@@ -11,7 +11,6 @@
 #include "event/event.h"
 
 #define VIEW_INLINE static inline __attribute__((unused))
-#define VIEW_APART static __attribute__((unused))
 #define VIEW_NAME(name) struct name_text name
 
 struct name_text {
