@@ -142,3 +142,8 @@ Term code_place_list(struct heap *h, const struct code_place *place, struct code
 		*last = (struct code_file_term){ place->file, heap_tuple(h, am_file, heap_list_atom(h, place->file)) };
 	return heap_cons(h, last->tuple, heap_cons(h, heap_tuple(h, am_line, term_from_small(place->line)), tail));
 }
+
+Term code_place_frame(struct heap *h, const struct code_place *place, struct code_file_term *last)
+{
+	return heap_tuple(h, place->module, place->function, SMALL(place->arity), code_place_list(h, place, last, NIL));
+}

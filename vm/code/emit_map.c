@@ -50,14 +50,16 @@ static bool has_keys(const Term *keys, const struct key_place *places, uint32_t 
 	return true;
 }
 
-/* The tuple of those keys among the module's own literals: maps of the same keys share it. TERM_NONE: there is no room
- * for more literals. */
+enum { SHARE_LOOKS = 256 }; /* so that a module of very many kinds of maps loads as fast as others */
+
+/* The tuple of those keys among the literals made last: maps of the same keys share it. TERM_NONE: there is no room for
+ * more literals. */
 static Term share_keys(struct emitter *em, const struct operand *list, const struct key_place *places)
 {
-	uint32_t n = list->count / 2;
+	uint32_t n = list->count / 2, looks = 0;
 	struct literal_area *a = em->c->literal_area;
 
-	for (; a != NULL; a = a->next)
+	for (; a != NULL && looks < SHARE_LOOKS; a = a->next, looks++)
 		if (a->words[0] == HEADER(n, SUB_TUPLE) && has_keys(a->words + 1, places, n))
 			return term_from_boxed(a->words);
 	a = literal_new(n + 1);

@@ -143,6 +143,8 @@ struct code_file_term {
 	Term file, tuple;
 };
 Term code_place_list(struct heap *h, const struct code_place *place, struct code_file_term *last, Term tail);
+/* {Module, Function, Arity, [{file, Name}, {line, Line}]}: a frame of one. */
+Term code_place_frame(struct heap *h, const struct code_place *place, struct code_file_term *last);
 /* The instance that pc lies in, or NULL. */
 struct code_instance *code_find_instance(const Inst *pc);
 

@@ -218,7 +218,7 @@ Term port_new_id(void);
 /* Numbers of ports are below it: a port's term holds no more. */
 #define PORT_NUMBER_LIMIT ((uint64_t)1 << 60)
 uint64_t port_next_number(void);
-/* Ports to come have that number and those behind it; never one that has been. Fails: false at PORT_NUMBER_LIMIT. */
+/* Ports to come have larger numbers; never one that has been. Fails: false where PORT_NUMBER_LIMIT leaves none. */
 bool port_pass_over(uint64_t number);
 /* The port, open or not yet closed, or NULL. The caller must call port_unref. Any thread. */
 struct port *port_find(Term id);

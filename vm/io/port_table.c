@@ -60,9 +60,9 @@ bool port_pass_over(uint64_t number)
 {
 	uint64_t next = atomic_load(&table.next_number);
 
-	if (number >= PORT_NUMBER_LIMIT)
+	if (number >= PORT_NUMBER_LIMIT - 1)
 		return false;
-	while (next < number && !atomic_compare_exchange_weak(&table.next_number, &next, number))
+	while (next <= number && !atomic_compare_exchange_weak(&table.next_number, &next, number + 1))
 		;
 	return true;
 }

@@ -159,10 +159,7 @@ static Term act_current_stacktrace(struct run *r, Process *p, Term *args, unsign
 			found[count++] = (const Inst *)*slot;
 	while (count-- > 0)
 		if (code_find_place(found[count], &place))
-			list = heap_cons(h,
-					 heap_tuple(h, place.module, place.function, SMALL(place.arity),
-						    code_place_list(h, &place, &file, NIL)),
-					 list);
+			list = heap_cons(h, code_place_frame(h, &place, &file), list);
 	return list;
 }
 

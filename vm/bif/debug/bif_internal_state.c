@@ -196,7 +196,7 @@ static Term set_next_port(Process *p, Term value)
 {
 	uint64_t number;
 
-	if (!num_get_uint64(value, &number) || !port_pass_over(number + 1))
+	if (!num_get_uint64(value, &number) || !port_pass_over(number))
 		return TERM_NONE;
 	return heap_uint(&p->heap, port_next_number());
 }

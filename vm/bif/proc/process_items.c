@@ -41,12 +41,6 @@ static Term put_place(struct heap *h, const struct code_place *place)
 	return heap_tuple(h, place->module, place->function, int_term(place->arity));
 }
 
-static Term put_located(struct heap *h, const struct code_place *place, struct code_file_term *last)
-{
-	return heap_tuple(h, place->module, place->function, int_term(place->arity),
-			  code_place_list(h, place, last, NIL));
-}
-
 /* Code addresses from the top: where it stands, then the callers. Returns how many. */
 static unsigned list_addresses(const Process *p, const Inst **found, unsigned max)
 {
@@ -109,7 +103,7 @@ static Term info_current_location(Process *p, struct heap *h)
 	struct code_file_term file = { 0 };
 	struct code_place place;
 
-	return process_item_find_current(p, &place) ? put_located(h, &place, &file) : am_undefined;
+	return process_item_find_current(p, &place) ? code_place_frame(h, &place, &file) : am_undefined;
 }
 
 static Term info_current_stacktrace(Process *p, struct heap *h)
@@ -122,7 +116,7 @@ static Term info_current_stacktrace(Process *p, struct heap *h)
 
 	while (n-- > 0)
 		if (code_find_place(found[n], &place))
-			list = heap_cons(h, put_located(h, &place, &file), list);
+			list = heap_cons(h, code_place_frame(h, &place, &file), list);
 	return list;
 }
 
