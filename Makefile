@@ -67,7 +67,7 @@ LOOP_CFLAGS += $(call accepted,-fno-stack-protector) $(call accepted,-fcf-protec
 VM_LIBS := -lgmp -lz -lzstd -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
 # What erlsnoop needs but libc is linked in, so that one that was built on the oldest release runs on all later ones.
 # zlib is the first: libelf.a may have a crc32() of its own, for who has found none.
-TOOL_LIBS := -lz $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lzstd -lmicrohttpd -lprotobuf-c -lstdc++
+TOOL_LIBS := -lz $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lzstd -lmicrohttpd -lprotobuf-c -ljansson -lstdc++
 ifneq ($(STATIC),0)
 TOOL_LIBS := -Wl,-Bstatic -Wl,--start-group $(TOOL_LIBS) -llzma -lbz2 -Wl,--end-group -Wl,-Bdynamic
 endif
@@ -350,10 +350,6 @@ $(FUZZ)/own_rules_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/own_rules_fuzz tools
 	@mkdir -p $(FUZZ)/corpus/own_rules
 	sed -n '/^    # orders.rules/,/^    *more/s/^    //p' docs/erlsnoop.md > $(FUZZ)/corpus/own_rules/manual
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lm
-# What diagnose --json told, read again.
-$(FUZZ)/tests/fuzz/json_row_fuzz.o: FUZZ_CFLAGS += -Itools
-$(FUZZ)/json_row_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/json_row_fuzz tools/common/json_row)
-	$(CLANG) -fsanitize=fuzzer,address -o $@ $^
 fuzz-%: $(FUZZ)/%_fuzz
 	@mkdir -p $(FUZZ)/corpus/$* tests/fuzz/corpus/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \

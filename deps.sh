@@ -29,6 +29,7 @@ demo   /usr/include/uthash.h                       uthash-dev
 demo   /usr/include/zstd.h                         libzstd-dev
 demo   protoc-c                                    protobuf-c-compiler
 demo   /usr/include/protobuf-c/protobuf-c.h        libprotobuf-c-dev
+demo   /usr/include/jansson.h                      libjansson-dev
 demo   /usr/include/*/gmp.h                        libgmp-dev
 demo   /usr/include/pcre2.h                        libpcre2-dev
 demo   /usr/include/*/sys/sdt.h                    systemtap-sdt-dev

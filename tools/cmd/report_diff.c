@@ -6,6 +6,7 @@
 #include "report_diff.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/fail.h"
-#include "common/json_row.h"
 #include "diagnose_tell.h"
 #include "recording/recording.h"
 
@@ -51,25 +51,38 @@ static bool is_recording(const char *name)
     return n == sizeof begins && !memcmp(begins, magic, sizeof magic);
 }
 
-static int add_finding(struct side *side, const struct json_row *row)
+/* "": there is none. */
+static const char *text_of(const json_t *row, const char *member)
+{
+    const char *text = json_string_value(json_object_get(row, member));
+
+    return text ? text : "";
+}
+
+static json_int_t score_in(const json_t *row)
+{
+    return json_integer_value(json_object_get(row, "score"));
+}
+
+static int add_finding(struct side *side, const json_t *row)
 {
     int err = array_room((void **)&side->findings, side->n, &side->room, sizeof *side->findings);
     struct told_finding *f = err ? NULL : &side->findings[side->n++];
 
     if (err)
         return err;
-    *f = (struct told_finding){.rule = strdup(json_row_get(row, "rule")),
-                               .kind = strdup(json_row_get(row, "kind")),
-                               .who = strdup(json_row_get(row, "who")),
-                               .what = strdup(json_row_get(row, "what")),
-                               .score = atoi(json_row_get(row, "score"))};
+    *f = (struct told_finding){.rule = strdup(text_of(row, "rule")),
+                               .kind = strdup(text_of(row, "kind")),
+                               .who = strdup(text_of(row, "who")),
+                               .what = strdup(text_of(row, "what")),
+                               .score = (int)score_in(row)};
     return f->rule && f->kind && f->who && f->what ? 0 : -ENOMEM;
 }
 
-static int add_unknown(struct side *side, const struct json_row *row)
+static int add_unknown(struct side *side, const json_t *row)
 {
     int err = array_room((void **)&side->unknown, side->nunknown, &side->unknown_room, sizeof *side->unknown);
-    char *what = err ? NULL : strdup(json_row_get(row, "what"));
+    char *what = err ? NULL : strdup(text_of(row, "what"));
 
     if (!what)
         return -ENOMEM;
@@ -77,16 +90,15 @@ static int add_unknown(struct side *side, const struct json_row *row)
     return 0;
 }
 
-static int take_row(struct side *side, const struct json_row *row, size_t line)
+static int take_row(struct side *side, const json_t *row, size_t line)
 {
-    const char *type = json_row_get(row, "type");
-    int score = atoi(json_row_get(row, "score"));
+    const char *type = text_of(row, "type");
 
     if (!strcmp(type, "diagnosis_not_known"))
         return side->nunknown < MOST_FINDINGS ? add_unknown(side, row) : 0;
     if (strcmp(type, "diagnosis"))
         return 0; /* report tells what was lost, too */
-    if (!*json_row_get(row, "rule") || !*json_row_get(row, "kind") || score < 1 || score > 100)
+    if (!*text_of(row, "rule") || !*text_of(row, "kind") || score_in(row) < 1 || score_in(row) > 100)
         return fail(-EINVAL, "%s:%zu: this is no finding: it lacks its rule, kind or score", side->name, line);
     if (side->n == MOST_FINDINGS)
         return fail(-EINVAL, "%s:%zu: more than %d findings", side->name, line, MOST_FINDINGS);
@@ -95,16 +107,18 @@ static int take_row(struct side *side, const struct json_row *row, size_t line)
 
 static int read_line(struct side *side, const char *text, size_t size, size_t line)
 {
-    struct json_row row;
-    size_t at;
-    int err = json_row_parse(text, size, &row, &at);
+    json_error_t at;
+    json_t *row = json_loadb(text, size, 0, &at);
+    int err;
 
-    if (err == -EINVAL)
-        fail(err, "%s:%zu:%zu: this is no line of erlsnoop diagnose --json, nor is the file a recording", side->name,
-             line, at + 1);
-    else if (!err)
-        err = take_row(side, &row, line);
-    json_row_free(&row);
+    if (!row && json_error_code(&at) == json_error_out_of_memory)
+        return -ENOMEM;
+    if (json_is_object(row))
+        err = take_row(side, row, line);
+    else
+        err = fail(-EINVAL, "%s:%zu:%d: this is no line of erlsnoop diagnose --json, nor is the file a recording",
+                   side->name, line, row || at.position < 1 ? 1 : at.position);
+    json_decref(row);
     return err;
 }
 
