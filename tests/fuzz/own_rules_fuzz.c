@@ -61,6 +61,11 @@ static bool is_taken(const char *rule)
     return !strcmp(rule, "halted");
 }
 
+static bool finds(const char *rule)
+{
+    return !strcmp(rule, "halted") || !strcmp(rule, "mailbox_grows");
+}
+
 static struct own_value value_of(void *ctx, int name)
 {
     ENSURE(name >= 0 && (size_t)name < sizeof names / sizeof *names);
@@ -85,7 +90,7 @@ static void check_rule(const struct own_rule *rule, int unknown)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    static const struct own_words words = {find_scope, find_name, is_taken};
+    static const struct own_words words = {find_scope, find_name, is_taken, finds};
     char *text = malloc(n ? n : 1); /* with nothing behind it */
     struct own_file file;
     struct own_error error;

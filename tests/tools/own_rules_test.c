@@ -45,7 +45,12 @@ static bool is_taken(const char *rule)
     return !strcmp(rule, "taken");
 }
 
-static const struct own_words words = {find_scope, find_name, is_taken};
+static bool finds(const char *rule)
+{
+    return !strcmp(rule, "taken") || !strcmp(rule, "found");
+}
+
+static const struct own_words words = {find_scope, find_name, is_taken, finds};
 
 static struct own_value value_of(void *ctx, int name)
 {
@@ -129,6 +134,8 @@ START_TEST(test_own_rules_say)
 END_TEST
 
 #define HEAD "rule r for thing\n title \"t\"\n"
+#define FIVE "found, found, found, found, found, "
+#define TEN FIVE FIVE
 
 static const struct {
     const char *text;
@@ -161,6 +168,12 @@ static const struct {
     {HEAD " when five = 5 score 1 says \"\" why \"w\"", 1, 6, "the rule 'r' has no 'do'"},
     {RULE("five = 5", "1", "") "\n" RULE("five = 5", "1", ""), 2, 6, "another rule of this file is called so"},
     {RULE("five = 5", "1", "") "\n\n  }", 3, 3, "no such character"},
+    {HEAD " explains 5", 3, 11, "the name of a finding is expected here"},
+    {HEAD " explains found, taken, ", 3, 25, "the name of a finding is expected here"},
+    {HEAD " explains found, fund", 3, 18, "no finding of erlsnoop is called so, and no rule above this one"},
+    {HEAD " explains r", 3, 11, "and no rule above this one"},
+    {HEAD " explains found explains taken", 3, 17, "the rule has 'explains' already"},
+    {HEAD " explains " TEN TEN "found", 3, 151, "a rule explains 20 findings at most"},
 };
 
 START_TEST(test_own_rules_are_refused)
@@ -171,6 +184,20 @@ START_TEST(test_own_rules_are_refused)
     ck_assert_int_lt(own_parse(wrong[_i].text, strlen(wrong[_i].text), &words, &file, &error), 0);
     ck_assert_msg(error.line == wrong[_i].line && error.column == wrong[_i].column && strstr(error.text, wrong[_i].says), "%s: %u:%u: %s",
                   wrong[_i].text, error.line, error.column, error.text);
+    own_file_free(&file);
+}
+END_TEST
+
+START_TEST(test_own_rules_explain)
+{
+    static const char text[] = RULE("five = 5", "1", "") " explains taken,found\nrule q for thing title \"t\" explains r , found # more\n"
+                               "when five = 5 score 1 says \"\" why \"w\" do \"d\"";
+    struct own_file file;
+    struct own_error error;
+
+    ck_assert_msg(own_parse(text, strlen(text), &words, &file, &error) == 0, "%s", error.text);
+    ck_assert_str_eq(file.rules[0].explains, "taken found");
+    ck_assert_str_eq(file.rules[1].explains, "r found");
     own_file_free(&file);
 }
 END_TEST
@@ -215,10 +242,12 @@ START_TEST(test_own_rules_of_the_manual)
 {
     const struct support_run *r = support_run(
         EXAMPLE NODE "$ERLSNOOP diagnose -p $p -d 2 --rules rules --expect orders_pile_up; echo status $?\n"
-        "$ERLSNOOP diagnose -p $p -d 2 --rules rules --looks --json | grep '\"rule\":\"orders_pile_up\"\\|\"what\":\"payments_time_out\"'\n"
+        "$ERLSNOOP diagnose -p $p -d 2 --rules rules --looks --json | grep '\"rule\":\"\\(orders_pile_up\\|mailbox_grows\\)\"\\|\"what\":\"payments_time_out\"'\n"
         "$ERLSNOOP diagnose -p $p -d 1 --rules rules --html page > t; grep -c 'runbook 17' page; kill -9 $p", erls[_i], "mailbox_grows");
 
     ck_assert_msg(!strncmp(r->out, "2\nSCORE FINDING\n", 16) && strstr(r->out, "  100 orders pile up: slow_server\n"), "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "a mailbox grows: slow_server\n") && strstr(r->out, "        from: orders pile up\n"), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "\"rule\":\"mailbox_grows\"") && strstr(r->out, "\"from\":\"orders_pile_up\"}\n"), "%s", r->out);
     ck_assert_msg(strstr(r->out, " orders wait, ") && strstr(r->out, "        do:   start more order servers (runbook 17)\n"), "%s", r->out);
     ck_assert_msg(strstr(r->out, "\nstatus 0\n") && strstr(r->out, "\"rank\":1,\"score\":100,\"rule\":\"orders_pile_up\",\"kind\":\"orders pile up\","),
                   "%s%s", r->out, r->err);
@@ -297,6 +326,7 @@ Suite *own_rules_suite(void)
     tcase_add_test(language, test_own_rules_say);
     tcase_add_loop_test(language, test_own_rules_are_refused, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(language, test_own_rules_are_bounded);
+    tcase_add_test(language, test_own_rules_explain);
     tcase_add_loop_test(live, test_own_rules_of_the_manual, 0, 2);
     tcase_add_loop_test(live, test_own_rules_of_events, 0, 2);
     tcase_add_test(live, test_own_rules_refuse_files);

@@ -72,8 +72,8 @@ static void print_finding(const struct diagnosis *d, const struct finding *f, FI
     print(out, "<p>", f->what, "</p>\n<dl>\n");
     print(out, "<dt>why it matters</dt><dd>", t->why, "</dd>\n");
     print(out, "<dt>what to do</dt><dd>", t->what_to_do, "</dd>\n");
-    if (f->from < FINDING_RULES)
-        print(out, "<dt>comes from</dt><dd>", finding_texts[f->from].kind, "</dd>\n");
+    if (f->from)
+        print(out, "<dt>comes from</dt><dd>", f->from->kind, "</dd>\n");
     print(out, "<dt>more</dt><dd><code>", diagnosis_see(d, f, see), "</code></dd>\n</dl>\n</section>\n");
 }
 

@@ -91,8 +91,8 @@ static void print_people(const struct diagnosis *d, struct sink *sink, const str
     print_text(sink, "", "  ", f->what);
     print_text(sink, "", "  why:  ", t->why);
     print_text(sink, "", "  do:   ", t->what_to_do);
-    if (f->from < FINDING_RULES)
-        print_text(sink, "", "  from: ", finding_texts[f->from].kind);
+    if (f->from)
+        print_text(sink, "", "  from: ", f->from->kind);
     print_text(sink, "", "  more: ", diagnosis_see(d, f, see));
 }
 
@@ -112,7 +112,7 @@ static void print_programs(const struct diagnosis *d, struct sink *sink, const s
                                    SINK_S(t->kind), sink_text(f->who), sink_text(snapshot_pid_text(f->process, pid)),
                                    SINK_S(f->what), SINK_S(t->why), SINK_S(t->what_to_do),
                                    SINK_S(diagnosis_see(d, f, see)),
-                                   f->from < FINDING_RULES ? SINK_S(finding_texts[f->from].rule) : SINK_NONE});
+                                   f->from ? SINK_S(f->from->rule) : SINK_NONE});
 }
 
 static void print_unknown(void *ctx, const char *what, const char *why)

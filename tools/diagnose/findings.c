@@ -44,8 +44,7 @@ static struct finding *add(struct findings *out, enum finding_rule rule, const s
     *f = (struct finding){.rule = rule,
                           .text = text,
                           .score = score > 100 ? 100 : (int)score,
-                          .process = process,
-                          .from = FINDING_RULES};
+                          .process = process};
     snprintf(f->who, sizeof f->who, "%s", who);
     return f;
 }
@@ -129,7 +128,7 @@ static void put_causes_above(struct findings *out)
                 if (f == cause || !is_word(cause->text->explains, f->text->rule) ||
                     !is_about_same(cause, f))
                     continue;
-                f->from = (int)cause->rule;
+                f->from = cause->text;
                 if (cause->score > f->score || cause->score == 100)
                     continue;
                 cause->score = f->score < 100 ? f->score + 1 : 100;

@@ -26,7 +26,7 @@ struct finding {
     char who[256];  /* the culprit as people know it: untrusted; "": the VM as a whole */
     char also[256]; /* who else it is about, by whom other findings may be known to be of the same; "": nobody */
     char what[512]; /* a sentence, with numbers and owners: untrusted */
-    int from;       /* the rule of the finding above that explains it; FINDING_RULES: none */
+    const struct finding_text *from; /* of the finding above that explains it; NULL: none */
 };
 
 struct findings {

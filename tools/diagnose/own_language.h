@@ -23,6 +23,7 @@ struct own_words {
     int (*scope)(const char *text, size_t n);                                 /* -1: there is none of that name */
     int (*name)(int scope, const char *text, size_t n, struct own_name *out); /* likewise */
     bool (*is_taken)(const char *rule);                                       /* no rule may be called so */
+    bool (*finds)(const char *rule);                                          /* a finding that is no file's is */
 };
 
 struct own_value {
@@ -48,6 +49,7 @@ struct own_rule {
     char *rule;
     int scope;
     char *texts[OWN_TEXTS];
+    char *explains; /* the findings that come of its own: names with blanks between; NULL: none */
     struct own_term *when, *score;
     struct own_piece *says;
     size_t nsays, room;

@@ -12,7 +12,14 @@
 #include "common/array.h"
 #include "own_term.h"
 
-enum { MOST_DEPTH = 50, MOST_OPERATORS = 500, MOST_RULES = 1000, MOST_TEXT = 2000, NUMBER_BYTES = 64 };
+enum {
+    MOST_DEPTH = 50,
+    MOST_OPERATORS = 500,
+    MOST_RULES = 1000,
+    MOST_TEXT = 2000,
+    MOST_EXPLAINED = 20,
+    NUMBER_BYTES = 64
+};
 
 enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SIGN, TOKEN_WRONG };
 
@@ -150,7 +157,7 @@ static void read_string(struct parser *p, struct token *t)
 
 static void read_sign(struct parser *p, struct token *t)
 {
-    static const char *const signs[] = {"<=", ">=", "!=", "<", ">", "=", "+", "-", "*", "/", "(", ")"};
+    static const char *const signs[] = {"<=", ">=", "!=", "<", ">", "=", "+", "-", "*", "/", "(", ")", ","};
 
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if ((size_t)(p->end - p->at) >= strlen(signs[i]) && !memcmp(p->at, signs[i], strlen(signs[i]))) {
@@ -490,12 +497,12 @@ static void read_sentence(struct parser *p, struct own_rule *rule)
 
 /* ---- rules */
 
-enum part { PART_WHEN, PART_SCORE, PART_SAYS, PART_TITLE, PART_WHY, PART_DO, PART_MORE, PARTS };
+enum part { PART_WHEN, PART_SCORE, PART_SAYS, PART_EXPLAINS, PART_TITLE, PART_WHY, PART_DO, PART_MORE, PARTS };
 
 static const struct {
     const char *word;
     bool must;
-} parts[PARTS] = {{"when", true}, {"score", true}, {"says", true}, {"title", true},
+} parts[PARTS] = {{"when", true}, {"score", true}, {"says", true}, {"explains", false}, {"title", true},
                   {"why", true},  {"do", true},    {"more", false}};
 
 static enum part find_part(const struct parser *p)
@@ -507,6 +514,48 @@ static enum part find_part(const struct parser *p)
     return (enum part)part;
 }
 
+/* A finding of erlsnoop, or of a rule that stands before this one: so that no two explain each other. */
+static bool may_explain(const struct parser *p, const char *name)
+{
+    for (size_t i = 0; i + 1 < p->file->n; i++)
+        if (!strcmp(p->file->rules[i].rule, name))
+            return true;
+    return p->words->finds(name);
+}
+
+static void add_explained(struct parser *p, struct own_rule *rule)
+{
+    char *name = copy(p, p->token.at, p->token.n), *all = NULL;
+
+    if (name && !may_explain(p, name))
+        refuse(p, p->token.at, "no finding of erlsnoop is called so, and no rule above this one");
+    else if (name && asprintf(&all, rule->explains ? "%s %s" : "%s%s", rule->explains ? rule->explains : "", name) < 0)
+        run_out(p);
+    free(name);
+    if (p->err)
+        return;
+    free(rule->explains);
+    rule->explains = all;
+}
+
+/* Names of findings, with commas between. */
+static void read_explained(struct parser *p, struct own_rule *rule)
+{
+    for (int n = 1;; n++) {
+        if (p->token.kind != TOKEN_WORD)
+            refuse(p, p->token.at, "the name of a finding is expected here");
+        if (n > MOST_EXPLAINED)
+            refuse(p, p->token.at, "a rule explains %d findings at most", MOST_EXPLAINED);
+        if (p->err)
+            return;
+        add_explained(p, rule);
+        next(p);
+        if (!is(p, TOKEN_SIGN, ","))
+            return;
+        next(p);
+    }
+}
+
 static void read_part(struct parser *p, struct own_rule *rule, enum part part)
 {
     struct own_term **term = part == PART_WHEN ? &rule->when : &rule->score;
@@ -515,6 +564,8 @@ static void read_part(struct parser *p, struct own_rule *rule, enum part part)
     p->depth = p->operators = 0;
     if (part == PART_SAYS) {
         read_sentence(p, rule);
+    } else if (part == PART_EXPLAINS) {
+        read_explained(p, rule);
     } else if (part == PART_WHEN || part == PART_SCORE) {
         *term = read_term(p, BINDS_OR);
         has_type(p, *term, part == PART_WHEN ? OWN_TRUTH : OWN_NUMBER);
@@ -579,7 +630,7 @@ static void read_rule(struct parser *p)
         has[part] = true;
     }
     if (p->token.kind != TOKEN_END && !is(p, TOKEN_WORD, "rule"))
-        refuse(p, p->token.at, "'rule', or one of when score says title why do more, is expected here");
+        refuse(p, p->token.at, "'rule', or one of when score says explains title why do more, is expected here");
     for (int i = 0; i < PARTS; i++)
         if (parts[i].must && !has[i])
             refuse(p, at, "the rule '%.40s' has no '%s'", rule->rule ? rule->rule : "", parts[i].word);
@@ -611,6 +662,7 @@ void own_file_free(struct own_file *file)
         struct own_rule *rule = &file->rules[i];
 
         free(rule->rule);
+        free(rule->explains);
         for (int text = 0; text < OWN_TEXTS; text++)
             free(rule->texts[text]);
         for (size_t k = 0; k < rule->nsays; k++)

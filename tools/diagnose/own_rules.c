@@ -239,6 +239,11 @@ static bool is_taken(const char *rule)
     return finding_find(rule) != FINDING_RULES || !strcmp(rule, "none");
 }
 
+static bool finds(const char *rule)
+{
+    return finding_find(rule) != FINDING_RULES;
+}
+
 /* ---- files */
 
 /* Owns: the caller frees *text. Fails: -errno; -EFBIG. */
@@ -272,13 +277,13 @@ static void fill_texts(struct own_rules *rules)
                                                 .what_to_do = rule->texts[OWN_DO],
                                                 .see = rule->texts[OWN_MORE] ? rule->texts[OWN_MORE] : see,
                                                 .needs = "",
-                                                .explains = ""};
+                                                .explains = rule->explains ? rule->explains : ""};
     }
 }
 
 static int read_rules(const char *path, struct own_rules *rules)
 {
-    static const struct own_words words = {find_scope, find_name, is_taken};
+    static const struct own_words words = {find_scope, find_name, is_taken, finds};
     struct own_error error;
     size_t size = 0;
     char *text = NULL;
