@@ -4,5 +4,6 @@
 #include "note.bpf.h"
 #include "hook.bpf.h"
 #include "otp_purge.bpf.h"
+#include "tell.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -76,7 +76,7 @@ int at_process__exit(struct pt_regs *ctx)
     view_begin(&ev.head, layout->vm);
     ev.head.where = hook_where(ctx, process);
     ev.reason = HOOK_WANTS(process__exit, reason) ? hook_term(layout, ev.reason) & ~EV_LATER_TERM : 0;
-    tell_process__exit(&ev);
+    tell_process__exit(ctx, &ev);
     return 0;
 }
 

@@ -8,6 +8,5 @@
 #include "hook_arrival.bpf.h"
 #include "hook_process.bpf.h"
 #include "hook_mailbox.bpf.h"
-#include "hook_request.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

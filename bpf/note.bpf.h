@@ -172,8 +172,8 @@ static __always_inline int note_none(void)
     return 0;
 }
 
-/* The program of a probe's note: hands the event to the includer's tell_<probe>. What nobody asked for is zeros. */
-#define NOTE_PROGRAM(probe)                                                                        \
+/* The program of a probe's note: hands the event, `ev`, to the includer's `tell`. What nobody asked for is zeros. */
+#define NOTE_PROGRAM(probe, tell)                                                                  \
     SEC("uprobe")                                                                                  \
     int on_##probe(struct pt_regs *ctx)                                                            \
     {                                                                                              \
@@ -186,7 +186,7 @@ static __always_inline int note_none(void)
         if (note_##probe(ctx, &ev))                                                                \
             return 0;                                                                              \
         view_begin(&ev.head, vm);                                                                  \
-        tell_##probe(&ev);                                                                         \
+        tell;                                                                                      \
         return 0;                                                                                  \
     }
 

@@ -166,8 +166,8 @@ static __always_inline __u64 trap_wakes(void)
     return waits >= TRAP_RING_WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-#define TELL(probe, family, calls)                                                                         \
-    static __always_inline void tell_##probe(const struct ev_##probe *ev)                          \
+#define TRAPPED(probe, tell, ...)                                                                  \
+    static __always_inline void tell_##probe(__VA_ARGS__)                                          \
     {                                                                                              \
         __u64 before = trap_before(ev->head.vm);                                                   \
         struct trap_##probe *r = probe_record(BATCH_##probe, ev->head.vm, 0, sizeof *r);           \
@@ -179,7 +179,10 @@ static __always_inline __u64 trap_wakes(void)
         trap_fill_##probe(ev, r);                                                                  \
         bpf_ringbuf_submit(r, trap_wakes());                                                       \
     }                                                                                              \
-    NOTE_PROGRAM(probe)
+    NOTE_PROGRAM(probe, tell)
+#define TELL(probe, family, calls) TRAPPED(probe, tell_##probe(&ev), const struct ev_##probe *ev)
+#define TELL_APART(probe, family, calls) \
+    TRAPPED(probe, tell_##probe(ctx, &ev), struct pt_regs *ctx, const struct ev_##probe *ev)
 #include "tells.def"
 
 /* A recording has each event with the time when it is told: an operation that waited is told when it begins. */

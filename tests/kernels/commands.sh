@@ -10,7 +10,7 @@ export ERLSNOOP_BUDGET=off # a trap that qemu interprets is dear
 def=$(dirname "$0")/../../bpf/views.def
 rows() { sed -nE "s/^VIEW\((\w+), ($1),.*/\1/p" "$def"; }
 hooked() { for view; do grep -qE "^ON\($view, \w+, (ANY|HOOKS)," "$def" && echo "$view"; done | xargs; }
-most="msg_sched|efile_latency"
+most="msg_sched|requests|efile_latency"
 views=$(rows "$most" | xargs) more=$(rows '\w+' | grep -vwE "$(rows "$most" | xargs | tr ' ' '|')" | xargs)
 
 # say NAME STATUS PATTERN: whether `out` has what the command should tell.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Every BPF program must look at which process runs it: kernels let others through their own filter. A function does
-# when its body calls one that does; probe_tgid() of bpf/probe.bpf.h is the first. A program that does nothing needs none.
+# when its body calls one that does; probe_tgid() of bpf/probe.bpf.h is the first. A program that does nothing needs
+# none, nor does one that others go on to once they have looked (then_<probe>_<family>).
 cd "$(dirname "$0")/../.." || exit 1
 awk '
 	{ sub(/[ \t]*\\$/, "") } # bodies in macros
@@ -37,7 +38,7 @@ awk '
 		} while (found)
 		for (p in programs) {
 			n++
-			if (!(p in looks) && body[p] !~ /^\n[ \t]*return 0;$/) {
+			if (p !~ /^then_/ && !(p in looks) && body[p] !~ /^\n[ \t]*return 0;$/) {
 				print "lint: " programs[p] ": program " p " does not look at which process runs it"
 				status = 1
 			}

@@ -113,6 +113,39 @@ static struct goal find_goal(const struct bpf_program *program)
     return (struct goal){PLAN_NEVENTS, PLAN_NONE, OTP_ENTRY};
 }
 
+/* Programs that go on where others end, in the order of enum told_part of bpf/tell.bpf.h. */
+static const char *const parts[] = {
+#define PART(probe, family, calls, asked, behind, helpers) "then_" #probe "_" #family,
+#define TELL_APART(probe, family, calls)
+#include "tells.def"
+};
+enum { NPARTS = sizeof parts / sizeof *parts };
+
+/* Its place among the parts; NPARTS: it is none. */
+static uint32_t find_part(const struct bpf_program *program)
+{
+    uint32_t i = 0;
+
+    while (i < NPARTS && strcmp(bpf_program__name(program), parts[i]))
+        i++;
+    return i;
+}
+
+int attach_join(const struct bpf_object *object)
+{
+    int array = bpf_object__find_map_fd_by_name(object, "told_parts");
+    struct bpf_program *program;
+
+    bpf_object__for_each_program(program, object) {
+        uint32_t part = find_part(program);
+        int fd = bpf_program__fd(program);
+
+        if (part < NPARTS && fd >= 0 && bpf_map_update_elem(array, &part, &fd, BPF_ANY))
+            return attach_explain(-errno, "cannot join BPF programs");
+    }
+    return 0;
+}
+
 /* Of a hash whose entries are allocated as they are made: what all of them take; 0: it is none, or is not made. */
 static uint64_t late_bytes(const struct bpf_map *map)
 {
@@ -190,11 +223,12 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
     bpf_object__for_each_program(program, object) {
         struct goal goal = find_goal(program);
 
-        if (goal.source == PLAN_NONE)
+        if (goal.source == PLAN_NONE && find_part(program) == NPARTS)
             continue;
         if (a->links.many)
             bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)UPROBE_ATTACH_MANY);
-        if (plan && plan->events[goal.probe].source != goal.source && !may_come(only, plan, goal))
+        if (plan && goal.source != PLAN_NONE && plan->events[goal.probe].source != goal.source &&
+            !may_come(only, plan, goal))
             bpf_program__set_autoload(program, false);
     }
 }

@@ -2,7 +2,8 @@
 /*
  * BPF programs put onto the places of targets that a plan names. A program's name says where it
  * goes: on_<probe> the notes of the probe, at_<probe> the entries of the functions that stand for
- * it in a stock emulator, ret_<probe> their returns, clock_<name> the clock of every CPU.
+ * it in a stock emulator, ret_<probe> their returns, clock_<name> the clock of every CPU;
+ * then_<probe>_<family> goes on where those of the probe end.
  */
 #ifndef TOOLS_ATTACH_H
 #define TOOLS_ATTACH_H
@@ -29,6 +30,8 @@ struct attach {
  * programs that it has no use for are not loaded.
  */
 void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only, const struct plan *plan);
+/* Behind the load: programs that go on where others end are where these look for them. Fails: said. */
+int attach_join(const struct bpf_object *object);
 /*
  * Attaches to the notes that the plan wants, for process `pid` only or for all (-1). Notes on
  * standard error what the target lacks. Returns how many sites. Fails: said, but for -ESRCH: the process has ended.

@@ -433,7 +433,10 @@ static int load(struct session *s)
     signals_end_at_once(!s->options->child); /* seconds for many views; a child would be left standing */
     err = bpf_object__load_skeleton(s->skeleton);
     signals_end_at_once(false);
-    return err ? attach_explain(err, "cannot load the BPF program") : open_ring(s);
+    if (err)
+        return attach_explain(err, "cannot load the BPF program");
+    err = attach_join(*s->skeleton->obj);
+    return err ? err : open_ring(s);
 }
 
 /* With -a the first result begins before VMs are attached to, as each counts for itself: so does its time. */

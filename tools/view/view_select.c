@@ -27,6 +27,17 @@ static bool wants_program(const char *name, const bool on[VIEW_COUNT])
     return false;
 }
 
+/* Of a program that goes on where others end: whether a view of its family is on. */
+static bool wants_part(const char *name, const bool on[VIEW_COUNT])
+{
+#define ASKED(view) || on[VIEW_##view]
+#define PART(probe, family, calls, asked, behind, helpers)                                         \
+    if (!strcmp(name, "then_" #probe "_" #family))                                                 \
+        return false asked;
+#include "tells.def"
+    return false;
+}
+
 /* The view whose map this is, by its name; VIEW_COUNT: it is everybody's. */
 static enum view_id find_owner(const char *map)
 {
@@ -52,7 +63,8 @@ void view_select(struct bpf_object *object, const bool on[VIEW_COUNT], bool by_v
     struct bpf_map *map;
 
     bpf_object__for_each_program(program, object)
-        bpf_program__set_autoload(program, wants_program(bpf_program__name(program), on));
+        bpf_program__set_autoload(program, wants_program(bpf_program__name(program), on) ||
+                                               wants_part(bpf_program__name(program), on));
     bpf_object__for_each_map(map, object) {
         enum view_id view = find_owner(bpf_map__name(map));
 
