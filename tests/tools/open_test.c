@@ -115,6 +115,45 @@ START_TEST(test_open_tells_peers)
 }
 END_TEST
 
+/* Files of /proc that cannot be opened, as those that a hardened kernel hides: no zero stands for what is in them. */
+START_TEST(test_open_says_once_what_it_cannot_read)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > rests.erl <<'END'\n"
+        "-module(rests).\n-export([main/0]).\n"
+        "main() ->\n"
+        "    {ok, L} = gen_tcp:listen(0, []), {ok, Port} = inet:port(L), {ok, _} = gen_tcp:connect(\"localhost\", Port, []),\n"
+        "    file:write_file(\"up\", \"1\"), receive never -> ok end.\n"
+        "END\n"
+        "cat > hidden.sh <<'END'\n"
+        "mkdir hidden && mount -t tmpfs -o nodev hidden hidden && mknod hidden/tcp c 1 3 && mknod hidden/tcp6 c 1 3 &&\n"
+        "    ! : 2> /dev/null < hidden/tcp || exit 77\n"
+        "mount --bind hidden /proc/$p/net; for f in cgroup task/$p/syscall; do mount --bind hidden/tcp /proc/$p/$f; done\n"
+        "$ERLSNOOP watch inet,sched,efile --json -p $p .2 3 && $ERLSNOOP inet -p $p .2 1 2> /dev/null &&\n"
+        "    $ERLSNOOP diagnose --looks -d 1 -p $p 2> /dev/null\n"
+        "END\n"
+        "erlc rests.erl; %s -noinput -pa . -s rests main & export p=$!; await up\n"
+        "unshare -m bash hidden.sh; s=$?; kill $p; exit $s",
+        vms[_i]);
+
+    if (r->status == 77 || strstr(r->err, "unshare failed")) {
+        printf("SKIP %s: nothing can be mounted here\n", __func__);
+        return;
+    }
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"inet_peers\",\"vm\":"), 3);
+    ck_assert_int_eq(support_lines(r->out, "\"connections\""), 0);
+    ck_assert_int_eq(support_lines(r->err, "/net/tcp: Permission denied"), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"sched_quota\",\"vm\":"), 3);
+    ck_assert_int_eq(support_lines(r->err, "/cgroup: Permission denied"), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"efile_open\",\"open\":0}"), 3); /* no "before" */
+    ck_assert_int_eq(support_lines(r->err, "/syscall: Permission denied"), 1);
+    ck_assert_msg(strstr(r->out, "         -          -      -        - -\n") != NULL, "%s", r->out);
+    ck_assert_msg(strstr(r->out, "\nthrottled      /proc/") && strstr(r->out, "\nfiles  "), "%s", r->out);
+}
+END_TEST
+
 /* A VM that is killed says nothing of its end; the recording does. */
 START_TEST(test_open_recording_of_a_killed_vm)
 {
@@ -265,6 +304,7 @@ Suite *tools_open_suite(void)
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, test_open_tells_calls_of_sockets, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_peers, 0, NVMS);
+    tcase_add_loop_test(all, test_open_says_once_what_it_cannot_read, 0, NVMS);
     tcase_add_loop_test(all, test_open_recording_of_a_killed_vm, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_a_port_that_was_busy_before, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_file_operations_of_before_and_their_age, 0, NVMS);

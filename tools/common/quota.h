@@ -17,7 +17,12 @@ struct quota {
     uint64_t periods, throttled, held_ns;
 };
 
-/* False: it has none, or it cannot be read. Times of several processors that are held at a time count once for each. */
-bool quota_read(int pid, struct quota *out);
+enum { QUOTA_WHY_BYTES = 256 };
+
+/*
+ * Times of several processors that are held at a time count once for each. Fails: -ENOENT it has none; -ESRCH the
+ * process has ended; others: it is not known, and `why` says so. No message.
+ */
+int quota_read(int pid, struct quota *out, char why[QUOTA_WHY_BYTES]);
 
 #endif

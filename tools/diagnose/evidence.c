@@ -427,6 +427,15 @@ static void add_threads(uint32_t vm, struct evidence_moment *now)
         closedir(dir);
 }
 
+static void read_quota(struct evidence *e, struct evidence_moment *now)
+{
+    int err = quota_read((int)e->vm, &now->quota, e->no_quota);
+
+    now->has_quota = !err;
+    if (!err || err == -ENOENT || err == -ESRCH)
+        e->no_quota[0] = '\0';
+}
+
 /* ---- a look */
 
 static const bool wanted[PENDING_NKINDS] = {
@@ -481,7 +490,7 @@ int evidence_look(struct evidence *e)
         return err;
     look.now.resident = target_resident_bytes((int)e->vm);
     add_threads(e->vm, &look.now);
-    look.now.has_quota = quota_read((int)e->vm, &look.now.quota);
+    read_quota(e, &look.now);
     e->halted = target_halt((int)e->vm);
     if (!e->looks)
         e->first = look.now;

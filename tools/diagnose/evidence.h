@@ -124,6 +124,7 @@ struct evidence {
     uint64_t process_limit, atom_limit;              /* 0: not known */
     uint64_t unclear;                                /* processes whose memory made no sense, in all looks */
     uint64_t left;                                   /* what there was no room to remember */
+    char no_quota[QUOTA_WHY_BYTES];                  /* why what a quota withholds is not known; "": it is */
     const char *halted;                              /* why no thread of it runs, as target_halt says; NULL: they may */
     const struct counted *counted; /* the caller's: what views told meanwhile; NULL: nothing, or not yet */
     struct own_rules *own; /* the caller's: a team's own rules; NULL: there are none */

@@ -449,7 +449,8 @@ void pending_known(const struct snapshot *s, bool out[PENDING_NKINDS])
     out[PENDING_SLICE] = true;
     out[PENDING_COLLECTION] = out[PENDING_NATIVE] = !s->ours;
     out[PENDING_CALLBACK] = !s->ours && ports;
-    out[PENDING_FILE] = !s->ours || s->ours->roots[LAYOUT_ROOM_ASYNC];
+    out[PENDING_FILE] = (!s->ours || s->ours->roots[LAYOUT_ROOM_ASYNC]) &&
+                        !memory_file_is_core(memory_file(s->memory)) && !thread_calls_told((int)s->layout->vm);
 }
 
 /* A reading that nobody can do ends the others no more than one that found nothing. */

@@ -247,9 +247,11 @@ static int add_hooks(struct plan *p, const struct row *row, size_t first, struct
     return n < 0 ? n : 0;
 }
 
-/* What stands in /proc/PID/status behind `key`, its colon included; "" without. Source: proc(5). */
-static void read_status(int pid, const char *key, char *out, size_t size)
+/* What stands in /proc/PID/status behind `key`, its colon included; "" without. False: it cannot be read. Source:
+ * proc(5). */
+static bool read_status(int pid, const char *key, char *out, size_t size)
 {
+    bool read;
     char path[64], line[256];
     FILE *file;
 
@@ -259,8 +261,10 @@ static void read_status(int pid, const char *key, char *out, size_t size)
     while (file && !out[0] && fgets(line, sizeof line, file))
         if (!strncmp(line, key, strlen(key)))
             snprintf(out, size, "%s", line + strlen(key));
+    read = file && !ferror(file);
     if (file)
         fclose(file);
+    return read;
 }
 
 /* A probe at a return puts another address where the process would return to. */
@@ -268,8 +272,9 @@ static const char *find_harm_of_returns(int pid)
 {
     char filter[32], features[64];
 
-    read_status(pid, "Seccomp:", filter, sizeof filter);
-    read_status(pid, "x86_Thread_features:", features, sizeof features);
+    if (!read_status(pid, "Seccomp:", filter, sizeof filter) ||
+        !read_status(pid, "x86_Thread_features:", features, sizeof features))
+        return "its /proc/PID/status cannot be read, which tells whether it would die of a probe at a return";
     if (strstr(features, "shstk"))
         return "it has a shadow stack, a second copy of where it returns to, and would die of a probe at a return, "
                "which that copy does not know";

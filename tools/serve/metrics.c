@@ -635,7 +635,8 @@ static void print_own(const struct metrics *m, struct openmetrics *om)
     openmetrics_label(labels, "version", m->settings.version);
     print_one(m, om, &build, labels, 1);
     print_one(m, om, &cpu, "", m->own.cpu_ns);
-    print_one(m, om, &resident, "", m->own.resident_bytes);
+    if (m->own.resident_bytes)
+        print_one(m, om, &resident, "", m->own.resident_bytes);
     if (m->own.bpf_known) {
         print_one(m, om, &bpf, "", m->own.bpf_ns);
         print_one(m, om, &runs, "", m->own.bpf_runs);

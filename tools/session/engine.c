@@ -20,8 +20,8 @@
 #include "session.h"
 #include "source/feed.h"
 #include "source/verdict.h"
-#include "target/peers.h"
 #include "view/before.h"
+#include "view/connections.h"
 #include "view/quotas.h"
 #include "view/result.h"
 #include "view/untold.h"
@@ -30,7 +30,6 @@
 
 #include "views.skel.h"
 
-enum { PEERS_SHOWN = 15, PEERS_PAUSE = 19 /* times what it took to read them: a twentieth of the time */ };
 #define LEAST_PACE_NS 900000000ull /* of readers, which are to read once a second */
 
 struct engine {
@@ -63,10 +62,7 @@ struct engine {
     } states[VIEW_NSTATES]; /* once somebody asked for them */
     struct before *before;
     struct quotas *quotas;
-    uint64_t peers_due_ns; /* connections are not read before */
-    bool said_peers;       /* that they are not told in each result */
-    uint32_t *found;       /* VMs that a look found, and that have not ended */
-    size_t nfound;
+    struct connections *connections;
     uint32_t percent_full; /* the fullest table of names that was read last */
 };
 
@@ -238,37 +234,13 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     return 0;
 }
 
-static int add_found(struct engine *e, uint32_t vm)
-{
-    uint32_t *all;
-
-    for (size_t i = 0; i < e->nfound; i++)
-        if (e->found[i] == vm)
-            return 0;
-    all = realloc(e->found, (e->nfound + 1) * sizeof *all);
-    if (!all)
-        return -ENOMEM;
-    e->found = all;
-    all[e->nfound++] = vm;
-    return 0;
-}
-
-static void drop_found(struct engine *e, const struct vm_set *vms)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < e->nfound; i++)
-        if (!vm_set_has(vms, e->found[i]))
-            e->found[kept++] = e->found[i];
-    e->nfound = kept;
-}
-
 static int on_found(void *ctx, struct session *s, const struct plan *plan)
 {
     struct engine *e = ctx;
     uint32_t vm = plan->vm->layout.vm;
 
-    if (before_add(e->before, plan->vm, session_names(s)) || quotas_add(e->quotas, vm) || add_found(e, vm))
+    if (before_add(e->before, plan->vm, session_names(s)) || quotas_add(e->quotas, vm) ||
+        connections_add(e->connections, vm))
         return fail(-ENOMEM, "out of memory");
     return 0;
 }
@@ -537,53 +509,6 @@ static bool find_kept(void *ctx, uint32_t vm, uint64_t kept, struct wire_name *o
     return session_loaded(e->session) && !bpf_map_lookup_elem(session_map(e->session, "view_names"), &key, out);
 }
 
-/* To read the connections of a host that has very many takes a good part of a second. */
-static void pause_peers(struct engine *e, uint64_t began_ns)
-{
-    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), took_ns = now_ns - began_ns;
-    double pause = (double)took_ns * PEERS_PAUSE / 1e9;
-
-    e->peers_due_ns = now_ns + took_ns * PEERS_PAUSE;
-    if (e->said_peers || pause < session_seconds(e->session))
-        return;
-    note("TCP peers are not told in each result: to read the connections took %.2f s, they are read again after %.0f s",
-         (double)took_ns / 1e9, pause);
-    e->said_peers = true;
-}
-
-static void tell_peers(void *ctx, void (*see)(void *ctx, const struct result_peer *peer), void *see_ctx)
-{
-    struct engine *e = ctx;
-    uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
-
-    for (size_t i = 0; i < e->nfound && began_ns >= e->peers_due_ns; i++) {
-        struct result_peer others = {.vm = e->found[i], .text = "(other)"};
-        struct peer *peers;
-        size_t n;
-
-        if (peers_read((int)e->found[i], &peers, &n))
-            continue;
-        for (size_t k = 0; k < n; k++) {
-            const struct peer *p = &peers[k];
-            struct result_peer row = {e->found[i], p->text, p->connections, p->retrying, p->unsent, p->unread};
-
-            if (k < PEERS_SHOWN) {
-                see(see_ctx, &row);
-                continue;
-            }
-            others.connections += row.connections;
-            others.retrying += row.retrying;
-            others.unsent += row.unsent;
-            others.unread += row.unread;
-        }
-        if (others.connections)
-            see(see_ctx, &others);
-        free(peers);
-    }
-    if (began_ns >= e->peers_due_ns)
-        pause_peers(e, began_ns);
-}
-
 /* What is read is of now, but when a result was cut. */
 static struct result_source source_of(struct engine *e, struct session *s)
 {
@@ -604,7 +529,7 @@ static struct result_source source_of(struct engine *e, struct session *s)
                                   .shares = &e->shares,
                                   .before = e->before,
                                   .quotas = e->quotas,
-                                  .peers = tell_peers,
+                                  .connections = e->connections,
                                   .by_vm = e->one_vm || e->settings.by_vm,
                                   .owner = name_owner,
                                   .kept = find_kept};
@@ -698,11 +623,11 @@ static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
         let_read(e, &source, true);
     drop_states(e, s, vms);
     forget_counted(e, vms);
-    drop_found(e, vms);
     for (size_t i = 0; i < vms->n; i++) {
         untold_end_vm(&e->untold, vms->vms[i]);
         before_drop(e->before, vms->vms[i]);
         quotas_drop(e->quotas, vms->vms[i]);
+        connections_drop(e->connections, vms->vms[i]);
         open_forget(&e->shares, vms->vms[i]);
     }
 }
@@ -769,7 +694,8 @@ int engine_run(struct engine_question *question, const struct options *options)
         configure(&e);
     e.before = before_new(e.on);
     e.quotas = quotas_new(e.on);
-    if (!e.before || !e.quotas)
+    e.connections = connections_new(e.on);
+    if (!e.before || !e.quotas || !e.connections)
         return fail(-ENOMEM, "out of memory");
     if (reads && (question->recorder || !question->notes_only) && feed_new(&e.settings, &e.feed))
         return fail(-ENOMEM, "out of memory");
@@ -786,7 +712,7 @@ int engine_run(struct engine_question *question, const struct options *options)
     open_shares_free(&e.shares);
     before_free(e.before);
     quotas_free(e.quotas);
-    free(e.found);
+    connections_free(e.connections);
     free(e.counted);
     feed_free(e.feed);
     views__destroy(e.skeleton);

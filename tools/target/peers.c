@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "common/table.h"
 #include "net_table.h"
+#include "target.h"
 
 enum { PORTS = 65536, MAX_PEERS = 65536, RETRANSMITS = 1 /* the timer that sends again */ };
 
@@ -29,10 +29,21 @@ struct found_peer {
 };
 
 struct reading {
+    int pid;
+    char *why; /* PEERS_WHY_BYTES, of the caller */
     struct open_socket *sockets;
     struct found_peer *peers;
     bool listens[PORTS];
 };
+
+/* -err, and says what could not be read; of a process that ended meanwhile -ESRCH. */
+static int cannot_read(const struct reading *r, const char *path, int err)
+{
+    if (!target_lives(r->pid))
+        return -ESRCH;
+    snprintf(r->why, PEERS_WHY_BYTES, "%s: %s", path, strerror(err));
+    return -err;
+}
 
 static int add_socket(struct reading *r, unsigned long number)
 {
@@ -48,25 +59,38 @@ static int add_socket(struct reading *r, unsigned long number)
     return -ENOMEM;
 }
 
-static int find_sockets(struct reading *r, int pid)
+/* A descriptor that was closed meanwhile is none. */
+static int see_descriptor(struct reading *r, const char *folder, int at, const char *name)
 {
-    char path[PATH_MAX], text[64];
+    char path[96], text[64];
+    ssize_t n = readlinkat(at, name, text, sizeof text - 1);
     unsigned long number;
+
+    if (n < 0 && errno != ENOENT && errno != EINVAL) {
+        int err = errno;
+
+        snprintf(path, sizeof path, "%s/%.20s", folder, name);
+        return cannot_read(r, path, err);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    return sscanf(text, "socket:[%lu]", &number) == 1 ? add_socket(r, number) : 0;
+}
+
+static int find_sockets(struct reading *r)
+{
+    char path[64];
     struct dirent *entry;
     int err = 0;
     DIR *dir;
 
-    snprintf(path, sizeof path, "/proc/%d/fd", pid);
+    snprintf(path, sizeof path, "/proc/%d/fd", r->pid);
     dir = opendir(path);
     if (!dir)
-        return errno == ENOENT ? -ESRCH : -errno;
-    while (!err && (entry = readdir(dir))) {
-        ssize_t n = readlinkat(dirfd(dir), entry->d_name, text, sizeof text - 1);
-
-        text[n > 0 ? n : 0] = '\0';
-        if (sscanf(text, "socket:[%lu]", &number) == 1)
-            err = add_socket(r, number);
-    }
+        return cannot_read(r, path, errno);
+    while (!err && (errno = 0, entry = readdir(dir)))
+        err = see_descriptor(r, path, dirfd(dir), entry->d_name);
+    if (!err && errno)
+        err = cannot_read(r, path, errno);
     closedir(dir);
     return err;
 }
@@ -135,17 +159,23 @@ static void keep_line(struct reading *r, const char *text)
         r->listens[socket->line.local_port] = true;
 }
 
-static void read_table(struct reading *r, int pid, const char *table)
+/* A kernel without IPv6 has no table of its sockets. */
+static int read_table(struct reading *r, const char *table, bool always_there)
 {
     char path[64], text[512];
     FILE *file;
+    int err = 0;
 
-    snprintf(path, sizeof path, "/proc/%d/net/%s", pid, table);
+    snprintf(path, sizeof path, "/proc/%d/net/%s", r->pid, table);
     file = fopen(path, "re");
-    while (file && fgets(text, sizeof text, file))
+    if (!file)
+        return errno == ENOENT && !always_there ? 0 : cannot_read(r, path, errno);
+    while (fgets(text, sizeof text, file))
         keep_line(r, text);
-    if (file)
-        fclose(file);
+    if (ferror(file))
+        err = cannot_read(r, path, errno);
+    fclose(file);
+    return err;
 }
 
 static int count_all(struct reading *r)
@@ -199,21 +229,23 @@ static void drop(struct reading *r)
     free(r);
 }
 
-int peers_read(int pid, struct peer **out, size_t *n)
+int peers_read(int pid, struct peer **out, size_t *n, char why[PEERS_WHY_BYTES])
 {
     struct reading *r = calloc(1, sizeof *r);
-    int err = r ? find_sockets(r, pid) : -ENOMEM;
+    int err = -ENOMEM;
 
     *out = NULL;
     *n = 0;
-    if (!err) {
-        read_table(r, pid, "tcp");
-        read_table(r, pid, "tcp6");
-        err = count_all(r);
-    }
-    if (!err)
-        err = list(r, out, n);
-    if (r)
-        drop(r);
+    snprintf(why, PEERS_WHY_BYTES, "out of memory");
+    if (!r)
+        return err;
+    r->pid = pid;
+    r->why = why;
+    err = find_sockets(r);
+    err = err ? err : read_table(r, "tcp", true);
+    err = err ? err : read_table(r, "tcp6", false);
+    err = err ? err : count_all(r);
+    err = err ? err : list(r, out, n);
+    drop(r);
     return err;
 }

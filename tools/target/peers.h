@@ -16,8 +16,10 @@ struct peer {
     uint64_t unsent, unread; /* bytes: not acknowledged by the peer, or not sent yet; received, and not read yet */
 };
 
+enum { PEERS_WHY_BYTES = 256 };
+
 /* The most unsent bytes first, then the most unread ones, then the most connections. Owns: the caller frees *out.
- * Fails: -ESRCH the process has ended, -EACCES, -ENOMEM. No message. */
-int peers_read(int pid, struct peer **out, size_t *n);
+ * Fails: -ESRCH the process has ended, -errno, with what could not be read in `why`. No message. */
+int peers_read(int pid, struct peer **out, size_t *n, char why[PEERS_WHY_BYTES]);
 
 #endif

@@ -46,7 +46,7 @@ static bool read_proc(char *buf, size_t size, const char *format, ...)
     fd = open(path, O_RDONLY | O_CLOEXEC);
     n = fd < 0 ? -1 : read(fd, buf, size - 1);
     if (fd >= 0)
-        close(fd);
+        close(fd); /* which leaves errno as it is */
     buf[n > 0 ? n : 0] = '\0';
     return n > 0;
 }
@@ -190,6 +190,14 @@ static bool read_call(int pid, int thread, long *number, uint64_t arguments[ARGU
            sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, number,
                   &arguments[0], &arguments[1], &arguments[2], &arguments[3], &arguments[4], &arguments[5]) ==
                1 + ARGUMENTS;
+}
+
+int thread_calls_told(int pid)
+{
+    char text[256];
+
+    errno = 0;
+    return read_proc(text, sizeof text, "/proc/%d/task/%d/syscall", pid, pid) ? 0 : errno ? -errno : -ESRCH;
 }
 
 bool thread_call_read(int pid, int thread, const struct memory_file *memory, struct thread_call *out)

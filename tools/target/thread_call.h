@@ -27,6 +27,8 @@ struct thread_call {
     uint64_t switches;  /* how often it has fallen asleep so far */
 };
 
+/* Whether the kernel tells of this process's threads at all in which calls they sleep: 0 or -errno. */
+int thread_calls_told(int pid);
 /* False: it sleeps in no system call of system_calls.def, or has ended, or we may not look. */
 bool thread_call_read(int pid, int thread, const struct memory_file *memory, struct thread_call *out);
 

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/fail.h"
 #include "common/table.h"
 #include "otp/names.h"
 #include "otp/snapshot.h"
+#include "target/thread_call.h"
 
 enum { NAME_BYTES = 4096, MAX_ITEMS = 65536, MAILBOXES = BEFORE_MAILBOXES + 1 /* and the others */ };
 
@@ -243,6 +245,15 @@ static int no_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
     return 0;
 }
 
+static void say_unknown(const struct before *b, const struct before_vm *vm)
+{
+    int err = b->kinds[PENDING_FILE] ? thread_calls_told((int)vm->vm.layout.vm) : 0;
+
+    if (err && err != -ESRCH)
+        note("which file operations of process %u were under way before is not known: "
+             "/proc/PID/task/TID/syscall: %s", vm->vm.layout.vm, strerror(-err));
+}
+
 static int fill_vm(struct before *b, struct before_vm *vm, const struct otp_vm *from)
 {
     int err;
@@ -256,6 +267,7 @@ static int fill_vm(struct before *b, struct before_vm *vm, const struct otp_vm *
     if (err)
         return err;
     pending_known(vm->snapshot, vm->knows);
+    say_unknown(b, vm);
     err = snapshot_schedulers(vm->snapshot, no_scheduler, NULL);
     if (err == -ESRCH)
         vm->knows[PENDING_SLICE] = vm->knows[PENDING_COLLECTION] = vm->knows[PENDING_NATIVE] =

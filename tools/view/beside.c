@@ -2,6 +2,7 @@
 #include "beside.h"
 
 #include "before.h"
+#include "connections.h"
 #include "quotas.h"
 
 static void print_mailbox(void *ctx, const struct before_mailbox *m)
@@ -30,14 +31,19 @@ static void print_quota(void *ctx, uint32_t vm, const struct quota *since)
         {"vm", "VM", SINK_COUNT, 7},
     };
     static const struct sink_table table = {"sched_quota", "By the quota of its control group", columns, 5};
+    struct sink_value cells[] = {SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE, SINK_N(vm)};
     const struct result_source *s = ctx;
 
-    sink_row(s->sink, &table,
-             (struct sink_value[]){SINK_N(since->held_ns), SINK_N(since->throttled), SINK_N(since->periods),
-                                   SINK_R(100 * since->processors), SINK_N(vm)});
+    if (since) {
+        cells[0] = SINK_N(since->held_ns);
+        cells[1] = SINK_N(since->throttled);
+        cells[2] = SINK_N(since->periods);
+        cells[3] = SINK_R(100 * since->processors);
+    }
+    sink_row(s->sink, &table, cells);
 }
 
-static void print_peer(void *ctx, const struct result_peer *peer)
+static void print_peer(void *ctx, uint32_t vm, const struct peer *peer)
 {
     static const struct sink_column columns[] = {
         {"unsent", "UNSENT", SINK_BYTES, 10}, {"unread", "UNREAD", SINK_BYTES, 10},
@@ -45,19 +51,25 @@ static void print_peer(void *ctx, const struct result_peer *peer)
         {"vm", "VM", SINK_COUNT, 7},          {"peer", "TCP PEERS NOW", SINK_TEXT, -1},
     };
     static const struct sink_table table = {"inet_peers", NULL, columns, 6};
+    struct sink_value cells[] = {SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE, SINK_N(vm), SINK_NONE};
     const struct result_source *s = ctx;
 
-    sink_row(s->sink, &table,
-             (struct sink_value[]){SINK_N(peer->unsent), SINK_N(peer->unread), SINK_N(peer->connections),
-                                   SINK_N(peer->retrying), SINK_N(peer->vm), SINK_S(peer->text)});
+    if (peer) {
+        cells[0] = SINK_N(peer->unsent);
+        cells[1] = SINK_N(peer->unread);
+        cells[2] = SINK_N(peer->connections);
+        cells[3] = SINK_N(peer->retrying);
+        cells[5] = SINK_S(peer->text);
+    }
+    sink_row(s->sink, &table, cells);
 }
 
 void beside_print(const struct result_source *s, enum view_id view)
 {
     if (view == VIEW_messages || view == VIEW_mailboxes)
         print_mailboxes(s);
-    if (view == VIEW_inet && s->peers)
-        s->peers(s->ctx, print_peer, (void *)s);
+    if (view == VIEW_inet && s->connections)
+        connections_tell(s->connections, s->seconds, print_peer, (void *)s);
     if (view == VIEW_sched && s->quotas)
         quotas_tell(s->quotas, print_quota, (void *)s);
 }

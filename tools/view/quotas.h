@@ -15,7 +15,8 @@ void quotas_free(struct quotas *quotas);
 int quotas_add(struct quotas *quotas, uint32_t vm);
 void quotas_drop(struct quotas *quotas, uint32_t vm);
 /* Calls `see` for each VM whose group has a quota, with what came since the last call, or since it was added. A group
- * that a VM has come into since, or that got a quota, is told from the next call on. */
+ * that a VM has come into since, or that got a quota, is told from the next call on. With NULL for a VM of which it is
+ * not known: why is said, once. */
 void quotas_tell(struct quotas *quotas, void (*see)(void *ctx, uint32_t vm, const struct quota *since), void *ctx);
 
 #endif

@@ -31,13 +31,6 @@ struct result_kept {
 /* Adds copies of the records in a slowest_<view>_<event> of bpf/views.h. Fails: -ENOMEM. */
 int result_keep(struct result_kept *kept, const struct view_slowest *slowest, const void *all);
 
-/* The TCP connections of a VM with a peer, as the kernel knows them. */
-struct result_peer {
-    uint32_t vm;
-    const char *text; /* which, and who began them */
-    uint64_t connections, retrying, unsent, unread; /* as struct peer of target/peers.h has it */
-};
-
 /* Where results come from, and go to. */
 struct result_source {
     void *ctx;
@@ -64,9 +57,7 @@ struct result_source {
     struct open_shares *shares;
     struct before *before; /* what was under way before VMs were watched; NULL: nothing is known of it */
     struct quotas *quotas; /* of VMs that are watched; NULL: none is */
-    /* Calls `see` for peers that VMs have TCP connections with now: those with the most bytes that wait, and one for
-     * all others of a VM. NULL: that is not known. */
-    void (*peers)(void *ctx, void (*see)(void *ctx, const struct result_peer *peer), void *see_ctx);
+    struct connections *connections; /* of VMs that are watched; NULL: that is not known */
     bool by_vm; /* TOTAL tables have rows of VMs */
     /* Who the process is by now. False: there is no more than its number. NULL: of none there is. */
     bool (*owner)(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out);
