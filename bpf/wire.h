@@ -110,6 +110,8 @@ struct wire_resolve {
 struct wire_hist {
     __u64 slots[WIRE_HIST_SLOTS];
     __u64 count, sum, max;
+    /* user space's: by how much the time told in a result differs from the sum; of so many shares of open spans */
+    __u64 shared, shares;
 };
 
 /* What was not counted, and why: LOSS(name, text). */

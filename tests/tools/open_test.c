@@ -115,6 +115,67 @@ START_TEST(test_open_tells_peers)
 }
 END_TEST
 
+/*
+ * Eight results of half a second while a port is busy for some 2 s, and an open of a fifo and the slice of the thread
+ * that does it last 2.5: rows by port, by operation and by process have their time in each result in which it goes by.
+ */
+START_TEST(test_open_shares_the_time_of_rows_among_results)
+{
+    static const struct {
+        const char *rows, *key, *max;
+        long least, most; /* of all results together */
+        bool erlvm;
+    } told[] = {{"sleep 3\"}", "busy_ns", "busy_max_ns", 1000, 3000, true},
+                {"\"op\":\"OPEN\"", "work_ns", NULL, 2000, 4000, false},
+                {"\"owner\":\"opener\"", "ran_ns", "max_ns", 2000, 4000, false},
+                {"\"owner\":\"opener\"", "asleep_ns", NULL, 2000, 4000, false},
+                {"\"kind\":\"dirty I/O schedulers\"", "ran_ns", NULL, 2000, 4000, false},
+                {"\"kind\":\"dirty I/O schedulers\"", "asleep_ns", NULL, 2000, 4000, false}};
+
+    SUPPORT_BPF();
+    SUPPORT_EXPORTS();
+    const struct support_run *r = support_run(
+        "mkfifo fifo; cat > lasts.erl <<'END'\n"
+        "-module(lasts).\n-export([main/0]).\n"
+        "main() ->\n"
+        "    P = open_port({spawn, \"sleep 3\"}, []), file:write_file(\"up\", \"1\"), go(), timer:sleep(600),\n"
+        "    spawn(fun() -> port_command(P, binary:copy(<<0>>, 200000)) end),\n"
+        "    spawn(fun() -> register(opener, self()), {ok, _} = file:open(\"fifo\", [read, raw]), rest() end), rest().\n"
+        "go() -> case filelib:is_file(\"go\") of true -> ok; false -> timer:sleep(20), go() end.\n"
+        "rest() -> receive never -> ok end.\n"
+        "END\n"
+        "erlc lasts.erl; %s -noinput -pa . -s lasts main & p=$!; await up\n"
+        "$ERLSNOOP watch ports,efile,sched --json -p $p .5 8 > told & e=$!; attached $e; touch go; sleep 3; echo > fifo\n"
+        "wait $e; s=$?; kill -9 $p; cat told; exit $s",
+        vms[_i]);
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        long sum = 0, longest = 0, results = 0;
+
+        if (_i && !told[i].erlvm)
+            continue;
+        for (const char *at = r->out; (at = strstr(at, told[i].rows)); at++) {
+            const char *line = at;
+            long took, max;
+
+            while (line > r->out && line[-1] != '\n')
+                line--;
+            took = support_number(line, told[i].rows, told[i].key);
+            max = told[i].max ? support_number(line, told[i].rows, told[i].max) : 0;
+            ck_assert_msg(took < 900000000, "%ld of %s: %s", took, told[i].key, r->out);
+            results += took > 400000000;
+            sum += took > 0 ? took : 0;
+            longest = max > longest ? max : longest;
+        }
+        ck_assert_msg(results >= 2, "%ld results of %s %s: %s", results, told[i].rows, told[i].key, r->out);
+        ck_assert_msg(sum > told[i].least * 1000000 && sum < told[i].most * 1000000, "%ld of %s: %s", sum, told[i].key, r->out);
+        if (longest)
+            ck_assert_msg(sum > longest - 10000000 && sum < longest + 100000000, "%ld, %ld: %s", sum, longest, r->out);
+    }
+}
+END_TEST
+
 /* Files of /proc that cannot be opened, as those that a hardened kernel hides: no zero stands for what is in them. */
 START_TEST(test_open_says_once_what_it_cannot_read)
 {
@@ -304,6 +365,7 @@ Suite *tools_open_suite(void)
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, test_open_tells_calls_of_sockets, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_peers, 0, NVMS);
+    tcase_add_loop_test(all, test_open_shares_the_time_of_rows_among_results, 0, NVMS);
     tcase_add_loop_test(all, test_open_says_once_what_it_cannot_read, 0, NVMS);
     tcase_add_loop_test(all, test_open_recording_of_a_killed_vm, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_a_port_that_was_busy_before, 0, NVMS);

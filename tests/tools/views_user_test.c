@@ -97,7 +97,7 @@ static const char *result(void)
 static void end(void)
 {
     views_user_free(counting);
-    open_shares_free(&shares);
+    shares_free(&shares);
     fclose(sink.out);
     free(printed);
 }

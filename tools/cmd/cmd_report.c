@@ -640,7 +640,7 @@ static int report(struct state *st)
         return FAIL_USAGE;
     err = run(st);
     feed_free(st->feed);
-    open_shares_free(&st->shares);
+    shares_free(&st->shares);
     recording_seen_free(st->seen);
     report_counts_free(&st->counts);
     return err ? err : st->damaged ? -EIO : 0;

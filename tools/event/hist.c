@@ -52,6 +52,8 @@ void hist_subtract(struct wire_hist *now, const struct wire_hist *then)
         now->slots[i] -= then->slots[i];
     now->count -= then->count;
     now->sum -= then->sum;
+    now->shared -= then->shared;
+    now->shares -= then->shares;
     hist_bound_max(now);
 }
 
@@ -61,6 +63,8 @@ void hist_merge(struct wire_hist *to, const struct wire_hist *from)
         to->slots[i] += from->slots[i];
     to->count += from->count;
     to->sum += from->sum;
+    to->shared += from->shared;
+    to->shares += from->shares;
     to->max = from->max > to->max ? from->max : to->max;
 }
 

@@ -19,6 +19,12 @@ static inline void hist_add(struct wire_hist *hist, uint64_t value)
     hist->max = value > hist->max ? value : hist->max;
 }
 
+/* The time of a result: the values that were counted, with shares in place of those that last over several. */
+static inline uint64_t hist_time(const struct wire_hist *hist)
+{
+    return hist->sum + hist->shared;
+}
+
 /* The least value of a slot; of WIRE_HIST_SLOTS, where the last slot ends. */
 uint64_t hist_slot_low(int slot);
 /*

@@ -310,7 +310,7 @@ static ev_id read_pid(const struct vm *vm, uint64_t address)
                         (uint32_t)(term >> (p->number_bits & 63)));
 }
 
-bool names_owner(struct names *names, uint32_t pid, uint64_t address, uint64_t id, struct wire_name *out)
+bool names_owner(struct names *names, uint32_t pid, uint64_t address, uint64_t id, bool by_call, struct wire_name *out)
 {
     struct vm *vm = find_vm(names, pid);
     struct wire_name all[OTP_OWNER_NAMES];
@@ -322,6 +322,8 @@ bool names_owner(struct names *names, uint32_t pid, uint64_t address, uint64_t i
         return false;
     otp_owner_init(&owner, &vm->layout, vm->layout.is_ours ? &vm->ours : NULL, names);
     called = otp_owner_read(&owner, address, all);
+    if (by_call)
+        called = all[OTP_OWNER_CALL].form != WIRE_TEXT ? &all[OTP_OWNER_CALL] : NULL;
     *out = called ? *called : (struct wire_name){.form = WIRE_PROCESS, .words = {found}};
     return read_pid(vm, address) == found;
 }

@@ -52,10 +52,10 @@ const char *names_text(struct names *names, uint32_t vm, const struct wire_name 
 const char *names_atom(struct names *names, uint32_t vm, uint64_t index);
 
 /*
- * Who the process at this address is now, as views call it: of one without a name its number (WIRE_PROCESS). id: whose
- * address it was, 0: not known. False: it has ended, or cannot be read.
+ * Who the process at this address is now, as views call it: of one without a name its number (WIRE_PROCESS); by_call:
+ * what it is to do alone. id: whose address it was, 0: not known. False: it has ended, or cannot be read.
  */
-bool names_owner(struct names *names, uint32_t vm, uint64_t address, uint64_t id, struct wire_name *out);
+bool names_owner(struct names *names, uint32_t vm, uint64_t address, uint64_t id, bool by_call, struct wire_name *out);
 
 /* How many atoms there were when they were last read; 0: of no VM that was added. */
 size_t names_atoms(struct names *names, uint32_t vm);

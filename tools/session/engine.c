@@ -165,7 +165,7 @@ static void on_missed(void *ctx, struct session *s)
             drop_state(e, (enum view_state_id)i, NULL);
     }
     vm_maps_miss(*e->skeleton->skeleton->obj);
-    open_forget(&e->shares, 0);
+    shares_forget(&e->shares, 0);
 }
 
 /*
@@ -442,7 +442,7 @@ static int take_slowest_map(struct engine *e, const struct view_slowest *slowest
     if (bpf_map_lookup_elem(map, &e->side, all) || bpf_map_update_elem(map, &e->side, all + bytes, BPF_EXIST))
         err = -errno;
     if (!err)
-        err = result_keep(out, slowest, all);
+        err = kept_take(out, slowest, all);
     free(all);
     return err;
 }
@@ -487,16 +487,18 @@ static bool vm_ended(void *ctx, uint32_t vm)
     return (e->one_vm && session_vm_ended(e->session)) || !target_lives((int)vm);
 }
 
-/* Of a VM that tells by hooks, its memory says it; of others with notes there is no more than numbers. */
+/* As rows call it. Of a VM that tells by hooks, its memory says it; of others with notes there are only numbers. */
 static bool name_owner(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out)
 {
     struct engine *e = ctx;
 
+    *out = (struct wire_name){.form = WIRE_PROCESS, .words = {whom->id}};
     if (e->settings.by == VIEW_BY_PID)
-        return false;
+        return whom->id != 0;
     if (e->feed && feed_has(e->feed, vm))
         return feed_whose(e->feed, vm, whom, out);
-    return names_owner(session_names(e->session), vm, whom->where & VIEW_WHERE_ADDRESS, whom->id, out);
+    return names_owner(session_names(e->session), vm, whom->where & VIEW_WHERE_ADDRESS, whom->id,
+                       e->settings.by == VIEW_BY_MFA, out);
 }
 
 static bool find_kept(void *ctx, uint32_t vm, uint64_t kept, struct wire_name *out)
@@ -628,7 +630,7 @@ static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
         before_drop(e->before, vms->vms[i]);
         quotas_drop(e->quotas, vms->vms[i]);
         connections_drop(e->connections, vms->vms[i]);
-        open_forget(&e->shares, vms->vms[i]);
+        shares_forget(&e->shares, vms->vms[i]);
     }
 }
 
@@ -709,7 +711,7 @@ int engine_run(struct engine_question *question, const struct options *options)
     for (size_t i = 0; i < VIEW_NSTATES; i++)
         view_places_close(&e.states[i].kept);
     untold_free(&e.untold);
-    open_shares_free(&e.shares);
+    shares_free(&e.shares);
     before_free(e.before);
     quotas_free(e.quotas);
     connections_free(e.connections);

@@ -140,6 +140,24 @@ static void read_times(int pid, int thread, struct thread_call *out)
         out->asleep_ns = (uint64_t)((now - ran) * NS_PER_MS);
 }
 
+bool thread_time_read(int pid, int thread, struct thread_time *out)
+{
+    static const char sleeps[] = "\nvoluntary_ctxt_switches:";
+    char text[TEXT_BYTES];
+    const char *at;
+
+    if (!read_proc(text, sizeof text, "/proc/%d/task/%d/schedstat", pid, thread) ||
+        sscanf(text, "%" SCNu64 " %" SCNu64, &out->cpu_ns, &out->queued_ns) != 2 ||
+        !read_proc(text, sizeof text, "/proc/%d/task/%d/status", pid, thread))
+        return false;
+    at = strstr(text, sleeps);
+    if (!at || sscanf(at + strlen(sleeps), "%" SCNu64, &out->sleeps) != 1 ||
+        !read_proc(out->name, sizeof out->name, "/proc/%d/task/%d/comm", pid, thread))
+        return false;
+    out->name[strcspn(out->name, "\n")] = '\0';
+    return true;
+}
+
 /* ---- what it is about */
 
 /* The peer of the socket with this number, in one of the kernel's tables. */

@@ -32,4 +32,12 @@ int thread_calls_told(int pid);
 /* False: it sleeps in no system call of system_calls.def, or has ended, or we may not look. */
 bool thread_call_read(int pid, int thread, const struct memory_file *memory, struct thread_call *out);
 
+struct thread_time {
+    char name[16];
+    uint64_t cpu_ns, queued_ns; /* it ran; it waited for a processor */
+    uint64_t sleeps;            /* how often it gave one up */
+};
+/* False: it has ended, or cannot be read. */
+bool thread_time_read(int pid, int thread, struct thread_time *out);
+
 #endif

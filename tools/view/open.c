@@ -8,20 +8,16 @@
 
 #include "before.h"
 #include "result.h"
+#include "sched_parts.h"
 
 enum { TEXT_BYTES = 4096, NOT_OPEN = 1 /* greatest `since` of a state that is not under way */ };
-
-struct open_share {
-    enum view_open_id id;
-    uint32_t vm;
-    uint64_t told_ns; /* of the spans under way at the last result */
-    uint64_t owed_ns; /* to be taken from the next */
-};
 
 /* While states are seen. */
 struct seen {
     const struct result_source *source;
     const struct view_open *open;
+    enum view_open_id id;
+    const bool *on; /* views */
     uint64_t now_ns;
     struct open_list *out;
     struct oldest {
@@ -173,6 +169,155 @@ static void end_items(const struct seen *s, const struct open_state *state)
         before_each(s->source->before, s->open->before, end_item, &anew);
 }
 
+/* ---- shares of their time */
+
+static const char *name_owner_row(const struct result_source *s, uint32_t vm, const struct view_whom *whom)
+{
+    struct wire_name name;
+
+    return whom->id && s->owner && s->owner(s->ctx, vm, whom, &name) ? s->name(s->ctx, vm, &name) : NULL;
+}
+
+/* A state whose time is shared. */
+struct sharing {
+    const struct seen *seen;
+    const struct open_state *state;
+    bool has_thread;          /* it keeps what its thread had done when it began, */
+    bool has_parts;           /* and what that did since is known */
+    struct sched_parts parts;
+};
+
+/*
+ * The name of a keyed table's row that the state's time will be counted in; NULL: it is not known before the end. Good
+ * until the next name.
+ */
+static const char *name_row(const struct sharing *s, const struct view_open_time *time)
+{
+    const struct result_source *source = s->seen->source;
+    const struct view_open *open = s->seen->open;
+    const struct view_table *table = view_table(time->table);
+    struct oldest as = {.key = s->state->key, .state = (void *)s->state->at};
+    struct view_whom whom;
+
+    switch (table->key) {
+    case VIEW_TOTAL: return "";
+    case VIEW_OWNER:
+        memcpy(&whom, (const char *)s->state->at + open->whose_at, sizeof whom);
+        return name_owner_row(source, s->state->vm, &whom);
+    case VIEW_PORT: return name_port(source, open, s->state->vm, &as);
+    case VIEW_NUMBER:
+        return table->number(time->what == VIEW_TIME_PART ? word_at(s->state->at, time->number_at) : s->parts.kind);
+    default:
+        return open->about == VIEW_ABOUT_KEY ? name_kept(source, s->state->vm, s->state->key)
+                                             : name_mfa(source, s->state->vm, word_at(s->state->at, open->about_at));
+    }
+}
+
+static uint64_t from_to(uint64_t from, uint64_t until)
+{
+    return from > NOT_OPEN && from < until ? until - from : 0;
+}
+
+/* What began behind the result is no share of it. */
+static uint64_t whole_of(const struct sharing *s)
+{
+    return from_to(word_at(s->state->at, s->seen->open->since_at), s->seen->now_ns);
+}
+
+/* A thread that hangs keeps its page, and so what it has begun with: of pages a part is known once it is over. */
+static uint64_t part_of(const struct sharing *s, const struct view_open_time *time)
+{
+    bool of_pages = !s->state->seen_ns;
+    uint64_t until = word_at(s->state->at, time->until_at), now = s->seen->now_ns;
+
+    if (!until && of_pages)
+        return 0;
+    return from_to(word_at(s->state->at, time->from_at), until && until < now ? until : now);
+}
+
+static uint64_t time_of(const struct sharing *s, const struct view_open_time *time)
+{
+    switch (time->what) {
+    case VIEW_TIME_WHOLE: return whole_of(s);
+    case VIEW_TIME_PART: return part_of(s, time);
+    case VIEW_TIME_ALL: return s->parts.all_ns;
+    case VIEW_TIME_ON_CPU: return s->parts.cpu_ns;
+    case VIEW_TIME_WAITING: return s->parts.waited_ns;
+    default: return s->parts.asleep_ns;
+    }
+}
+
+static bool is_shared(const struct seen *s, size_t time)
+{
+    return view_open_times[time].open == s->id && s->on[s->open->view] && s->source->shares;
+}
+
+static void read_parts(struct sharing *s, const struct view_open_time *time)
+{
+    struct view_thread before;
+
+    memcpy(&before, (const char *)s->state->at + time->thread_at, sizeof before);
+    s->has_thread = before.thread != 0;
+    s->has_parts = s->has_thread && sched_parts_read(&before, whole_of(s), &s->parts);
+}
+
+/* Of rows that have parts the whole is told with them, so that they add up. */
+static bool is_known(const struct sharing *s, const struct view_open_time *time)
+{
+    if (time->what >= VIEW_TIME_ALL)
+        return s->has_parts;
+    return view_table(time->table)->key == VIEW_TOTAL || !s->has_thread || s->has_parts;
+}
+
+static int share_state(const struct seen *seen, const struct open_state *state, bool ended)
+{
+    struct sharing s = {.seen = seen, .state = state};
+    int err = 0;
+
+    for (size_t i = 0; i < VIEW_NOPEN_TIMES && !s.has_thread; i++)
+        if (is_shared(seen, i) && view_open_times[i].what >= VIEW_TIME_ALL)
+            read_parts(&s, &view_open_times[i]);
+    for (size_t i = 0; i < VIEW_NOPEN_TIMES && !err; i++) {
+        const struct view_open_time *time = &view_open_times[i];
+        const char *name = is_shared(seen, i) && is_known(&s, time) ? name_row(&s, time) : NULL;
+
+        if (name && (*name || view_table(time->table)->key == VIEW_TOTAL))
+            err = shares_add(seen->source->shares, i, state->vm, name, time_of(&s, time), 0, ended);
+    }
+    return err;
+}
+
+/* What it is about is the row's name where that is a port or a node. */
+static const char *name_row_of_item(const struct seen *s, const struct view_open_time *time, uint32_t vm,
+                                    const struct before_item *item)
+{
+    if (time->what != VIEW_TIME_WHOLE)
+        return NULL;
+    switch (view_table(time->table)->key) {
+    case VIEW_TOTAL: return "";
+    case VIEW_OWNER: return name_owner_row(s->source, vm, &(struct view_whom){item->is.id, item->is.address});
+    case VIEW_PORT: return item->is.what;
+    case VIEW_NAME: return s->open->about == VIEW_ABOUT_KEY ? item->is.what : NULL;
+    default: return NULL;
+    }
+}
+
+static int share_item(const struct seen *s, uint32_t vm, const struct before_item *item, uint64_t share_ns)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < VIEW_NOPEN_TIMES && !err; i++) {
+        const struct view_open_time *time = &view_open_times[i];
+        const char *name = is_shared(s, i) ? name_row_of_item(s, time, vm, item) : NULL;
+
+        if (name && (*name || view_table(time->table)->key == VIEW_TOTAL))
+            err = shares_add(s->source->shares, i, vm, name, 0, share_ns, false);
+    }
+    return err;
+}
+
+/* ---- */
+
 static bool is_older(struct open_vm *vm, uint64_t age)
 {
     return !vm->count++ || age > vm->oldest_ns;
@@ -194,13 +339,12 @@ static int see_state(void *ctx, const struct open_state *state)
     end_items(s, state);
     age = seen_ns - since;
     vm = &s->out->vms[i];
-    vm->sum_ns += since < s->now_ns ? s->now_ns - since : 0; /* what began behind the result is no share of it */
     if (!vm->ended && is_older(vm, age)) {
         vm->oldest_ns = age;
         s->oldest[i].key = state->key;
         memcpy(s->oldest[i].state, state->at, view_states[s->open->state].bytes);
     }
-    return 0;
+    return share_state(s, state, vm->ended);
 }
 
 static int see_item(void *ctx, uint32_t id, struct before_item *item)
@@ -216,13 +360,12 @@ static int see_item(void *ctx, uint32_t id, struct before_item *item)
     if (vm->ended)
         return 0;
     vm->before += s->open->state != VIEW_NSTATES;
-    vm->before_ns += before_share(s->source->before, item);
     if (is_older(vm, age)) {
         vm->oldest_ns = age;
         vm->at_least = !item->exact;
         s->oldest[i].item = item;
     }
-    return 0;
+    return share_item(s, id, item, before_share(s->source->before, item));
 }
 
 static const char *make_about(const struct result_source *s, const struct view_open *open, uint32_t vm,
@@ -266,9 +409,10 @@ static int name_oldest(const struct result_source *source, const struct seen *s)
     return 0;
 }
 
-static int read_list(const struct result_source *source, enum view_open_id id, struct open_list *out)
+static int read_list(const struct result_source *source, const bool on[VIEW_COUNT], enum view_open_id id,
+                     struct open_list *out)
 {
-    struct seen seen = {source, view_open(id), source->now_ns, out, NULL};
+    struct seen seen = {source, view_open(id), id, on, source->now_ns, out, NULL};
     bool kept = seen.open->state != VIEW_NSTATES;
     int err = kept ? source->open(source->ctx, seen.open->state, &(struct open_taker){see_state, &seen}) : 0;
 
@@ -286,9 +430,11 @@ int open_read(const struct result_source *s, const bool on[VIEW_COUNT], struct o
 {
     int err = s->open && s->before ? before_look(s->before, s->now_ns) : 0;
 
+    if (s->shares)
+        shares_begin(s->shares);
     for (size_t i = 0; s->open && i < VIEW_NOPENS && !err; i++)
         if (on[view_open((enum view_open_id)i)->view])
-            err = read_list(s, (enum view_open_id)i, &out[i]);
+            err = read_list(s, on, (enum view_open_id)i, &out[i]);
     return err;
 }
 
@@ -350,131 +496,4 @@ uint64_t open_count_before(const struct open_list *list)
     for (size_t i = 0; i < list->nvms; i++)
         count += list->vms[i].before;
     return count;
-}
-
-/* ---- shares */
-
-static struct open_share *know_share(struct open_shares *shares, enum view_open_id id, uint32_t vm)
-{
-    struct open_share *all;
-
-    for (size_t i = 0; i < shares->nvms; i++)
-        if (shares->vms[i].id == id && shares->vms[i].vm == vm)
-            return &shares->vms[i];
-    all = realloc(shares->vms, (shares->nvms + 1) * sizeof *all);
-    if (!all)
-        return NULL;
-    shares->vms = all;
-    all[shares->nvms] = (struct open_share){.id = id, .vm = vm};
-    return &all[shares->nvms++];
-}
-
-/* What was under way as its VM ended has time in this result if it had in one before: that is not to be taken back. */
-static uint64_t sum_of(const struct open_list *list, const struct open_share *share)
-{
-    for (size_t i = 0; i < list->nvms; i++)
-        if (list->vms[i].vm == share->vm)
-            return list->vms[i].ended && !share->told_ns ? 0 : list->vms[i].sum_ns;
-    return 0;
-}
-
-static uint64_t before_sum_of(const struct open_list *list, uint32_t vm)
-{
-    for (size_t i = 0; i < list->nvms; i++)
-        if (list->vms[i].vm == vm)
-            return list->vms[i].before_ns;
-    return 0;
-}
-
-/* The counter becomes what of it, and of those under way, was not told before. */
-static void settle(struct open_share *share, uint64_t sum_ns, uint64_t *counter)
-{
-    uint64_t have = *counter + sum_ns, told = share->told_ns + share->owed_ns, owed = told > have ? told - have : 0;
-
-    *counter = have > told ? have - told : 0;
-    share->owed_ns = owed < share->told_ns ? owed : share->told_ns; /* the rest was owed by the result before */
-    share->told_ns = sum_ns;
-}
-
-struct settling {
-    struct result_taken *taken;
-    size_t at; /* of the counter in the row */
-    bool by_vm;
-};
-
-/* Of the VM's row, or of the one of all. */
-static int find_counter(const struct settling *s, uint32_t vm, uint64_t **out)
-{
-    struct result_taken *t = s->taken;
-    size_t i = 0;
-
-    *out = t->rest + s->at / sizeof **out;
-    while (s->by_vm && i < t->nrows && t->rows[i].vm != vm)
-        i++;
-    if (s->by_vm && i == t->nrows) {
-        uint64_t *zeros = calloc(1, t->row_bytes);
-        int err = zeros ? result_add(t, vm, 0, zeros) : -ENOMEM;
-
-        free(zeros);
-        if (err)
-            return err;
-    }
-    if (s->by_vm)
-        *out = t->rows[i].words + s->at / sizeof **out;
-    return 0;
-}
-
-static int settle_all(struct open_shares *shares, enum view_open_id id, const struct open_list *list,
-                      const struct settling *settling)
-{
-    size_t kept = 0;
-    int err = 0;
-
-    for (size_t i = 0; i < list->nvms && !err; i++)
-        err = know_share(shares, id, list->vms[i].vm) ? 0 : -ENOMEM;
-    for (size_t i = 0; i < shares->nvms; i++) {
-        struct open_share *share = &shares->vms[i];
-        uint64_t *counter = NULL;
-
-        if (share->id == id && !err)
-            err = find_counter(settling, share->vm, &counter);
-        if (share->id == id && !err)
-            settle(share, sum_of(list, share), counter);
-        if (share->id == id && !err)
-            *counter += before_sum_of(list, share->vm);
-        if (share->id != id || share->told_ns || share->owed_ns)
-            shares->vms[kept++] = *share;
-    }
-    shares->nvms = kept;
-    return err;
-}
-
-int open_settle(const struct result_source *s, const struct view_table *table,
-                const struct open_list open[VIEW_NOPENS], struct result_taken *taken)
-{
-    int err = 0;
-
-    for (size_t i = 0; s->open && i < VIEW_NOPEN_TIMES && !err; i++) {
-        const struct view_open_time *time = &view_open_times[i];
-
-        if (view_table(time->table) == table)
-            err = settle_all(s->shares, time->open, &open[time->open], &(struct settling){taken, time->at, s->by_vm});
-    }
-    return err;
-}
-
-void open_forget(struct open_shares *shares, uint32_t vm)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < shares->nvms; i++)
-        if (vm && shares->vms[i].vm != vm)
-            shares->vms[kept++] = shares->vms[i];
-    shares->nvms = kept;
-}
-
-void open_shares_free(struct open_shares *shares)
-{
-    free(shares->vms);
-    *shares = (struct open_shares){NULL, 0};
 }

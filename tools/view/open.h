@@ -9,7 +9,6 @@
 #include "views.h"
 
 struct result_source;
-struct result_taken;
 
 /* A state as it is kept. */
 struct open_state {
@@ -28,10 +27,9 @@ struct open_taker {
 /* Of a VM. */
 struct open_vm {
     uint32_t vm;
-    bool ended; /* it has: nothing is under way any more (count is 0), and sum_ns is of what was */
-    uint64_t count, sum_ns; /* sum_ns: of their ages when the result ends */
+    bool ended; /* it has: nothing is under way any more (count is 0) */
+    uint64_t count, before; /* before: of them, those that began before it was watched */
     uint64_t oldest_ns;     /* the age of the oldest */
-    uint64_t before, before_ns; /* of them, those that began before: how many; their time in this result */
     bool at_least;          /* the oldest may be older: it began before */
     char *owner, *what;     /* of it, untrusted; empty: not known */
 };
@@ -40,7 +38,8 @@ struct open_list {
     size_t nvms;
 };
 
-/* Reads what is under way of the views that are on. Fails: -errno; the lists are to be freed in any case. */
+/* Reads what is under way of the views that are on, and gives it to the source's shares. Fails: -errno; the lists are
+ * to be freed in any case. */
 int open_read(const struct result_source *source, const bool on[VIEW_COUNT], struct open_list out[VIEW_NOPENS]);
 /* Whether the VM, or some VM (0), does not tell when such spans begin, or when they end: nothing is known of them. */
 bool open_unknown(const struct result_source *source, const struct view_open *open, uint32_t vm);
@@ -54,25 +53,5 @@ const struct open_vm *open_oldest(const struct open_list *list);
 /* How many there are of all VMs. */
 uint64_t open_count(const struct open_list *list);
 uint64_t open_count_before(const struct open_list *list);
-
-/*
- * Shares of the time of spans (OPEN_TIME): what a result has of those under way, in place of all of it in the result
- * that they end in. Begins as zeros.
- */
-struct open_shares {
-    struct open_share *vms;
-    size_t nvms;
-};
-/*
- * Gives a result its shares. The counter of a VM's row holds the time of spans that ended; it gets what was not told
- * yet of those under way, less what was told before of those that have ended. It never gets negative: what is left to
- * be taken away is taken from the next result, and not from one behind that, as the spans were lost then. Fails:
- * -ENOMEM.
- */
-int open_settle(const struct result_source *source, const struct view_table *table,
-                const struct open_list open[VIEW_NOPENS], struct result_taken *taken);
-/* Its spans, or those of all (0), are not known any more: what they were told of stays told. */
-void open_forget(struct open_shares *shares, uint32_t vm);
-void open_shares_free(struct open_shares *shares);
 
 #endif

@@ -118,8 +118,8 @@ static void free_line(struct line *line)
     free(line->row);
 }
 
-/* Lines of the same VM and text become one. */
-static void merge_lines(struct counted *c, size_t most)
+/* Lines of the same VM and text become one; they are in the order of compare_names. */
+static void merge_names(struct counted *c)
 {
     size_t kept = 0;
 
@@ -134,12 +134,17 @@ static void merge_lines(struct counted *c, size_t most)
         }
     }
     c->nlines = kept;
-    for (size_t i = 0; i < kept; i++) {
+}
+
+static void merge_lines(struct counted *c, size_t most)
+{
+    merge_names(c);
+    for (size_t i = 0; i < c->nlines; i++) {
         c->lines[i].weight = result_weigh(c->table, c->lines[i].row);
         c->lines[i].orderly = c->table->key == VIEW_REASON && is_orderly(c->lines[i].name);
     }
-    if (kept)
-        qsort(c->lines, kept, sizeof *c->lines, compare_weights);
+    if (c->nlines)
+        qsort(c->lines, c->nlines, sizeof *c->lines, compare_weights);
     while (c->nlines > most)
         free_line(&c->lines[--c->nlines]);
 }
@@ -221,9 +226,59 @@ static int give_open(const struct open_list open[VIEW_NOPENS], struct result_rea
     return err;
 }
 
+/* Where lines with names are wanted, and are one for each VM; a new one stands where it belongs. */
+static int find_line(void *ctx, uint32_t vm, const char *name, bool make, uint64_t **row)
+{
+    struct counted *c = ctx;
+    struct line line = {.vm = vm, .name = (char *)name};
+    size_t at = 0, end = c->nlines;
+    int err;
+
+    while (at < end) {
+        size_t middle = (at + end) / 2;
+
+        if (compare_names(&c->lines[middle], &line) < 0)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    *row = at < c->nlines && !compare_names(&c->lines[at], &line) ? c->lines[at].row : NULL;
+    if (*row || !make)
+        return !*row;
+    err = make_room(c, 1);
+    line.name = strdup(name);
+    line.row = calloc(1, c->table->row_bytes);
+    if (err || !line.name || !line.row) {
+        free_line(&line);
+        return -ENOMEM;
+    }
+    memmove(&c->lines[at + 1], &c->lines[at], (c->nlines++ - at) * sizeof line);
+    c->lines[at] = line;
+    *row = line.row;
+    return 0;
+}
+
+static int find_no_line(void *ctx, uint32_t vm, const char *name, bool make, uint64_t **row)
+{
+    (void)ctx, (void)vm, (void)name, (void)make;
+    *row = NULL;
+    return 0;
+}
+
+static int settle_shares(const struct result_source *s, struct counted *c, bool named)
+{
+    bool lines = named && (c->table->key != VIEW_TOTAL || s->by_vm);
+    const struct shares_table table = {c->table, c->all, lines ? find_line : find_no_line, c};
+
+    if (!s->shares)
+        return 0;
+    if (lines)
+        merge_names(c);
+    return shares_settle(s->shares, &table);
+}
+
 /* What there is of the table by now; its lines, if they are wanted, as they come. */
-static int take_table(const struct result_source *s, struct counted *c, const struct view_table *table,
-                      const struct open_list *open, bool named)
+static int take_table(const struct result_source *s, struct counted *c, const struct view_table *table, bool named)
 {
     struct result_taken taken = {.row_bytes = table->row_bytes, .rest = calloc(1, table->row_bytes),
                                  .whole = calloc(1, table->row_bytes)};
@@ -231,8 +286,6 @@ static int take_table(const struct result_source *s, struct counted *c, const st
 
     if (!err)
         err = s->take(s->ctx, table, &taken);
-    if (!err)
-        err = open_settle(s, table, open, &taken);
     if (!err) {
         result_merge(table, c->all, taken.rest);
         result_merge(table, c->whole, taken.whole);
@@ -240,6 +293,8 @@ static int take_table(const struct result_source *s, struct counted *c, const st
             result_merge(table, c->all, taken.rows[i].words);
         err = named ? add_lines(s, c, &taken) : 0;
     }
+    if (!err)
+        err = settle_shares(s, c, named);
     free_taken(&taken);
     return err;
 }
@@ -287,11 +342,11 @@ static const struct result_reader *last_by_row(struct result_reader *const reade
 }
 
 static int gather_table(const struct result_source *s, const struct view_table *table, size_t id,
-                        const struct open_list *open, struct result_reader *const readers[], size_t n)
+                        struct result_reader *const readers[], size_t n)
 {
     const struct result_reader *last = last_by_row(readers, n);
     struct counted fresh = {0};
-    int err = take_table(s, &fresh, table, open, last != NULL);
+    int err = take_table(s, &fresh, table, last != NULL);
 
     for (size_t i = 0; i < n && !err; i++) {
         struct counted *to = &readers[i]->unread->tables[id];
@@ -333,6 +388,11 @@ static bool is_unknown(const struct result_source *s, const struct view_column *
     return event != BATCH_EVENTS && s->untold && !*member(r->row, c->at) && s->untold(s->ctx, r->vm)->events[event];
 }
 
+static struct sink_value make_time(const struct wire_hist *hist)
+{
+    return hist->count || hist->shares ? SINK_N(hist_time(hist)) : SINK_NONE;
+}
+
 static struct sink_value make_cell(const struct result_source *s, const struct view_column *c, const struct shown *r)
 {
     uint64_t *at = member(r->row, c->at), *all = member(r->all, c->at);
@@ -346,7 +406,7 @@ static struct sink_value make_cell(const struct result_source *s, const struct v
     case VIEW_P99: return sink_percentile(hist_of(r->row, c->at), 0.99);
     case VIEW_P999: return sink_percentile(hist_of(r->row, c->at), 0.999);
     case VIEW_MAX: return hist_of(r->row, c->at)->count ? SINK_N(hist_of(r->row, c->at)->max) : SINK_NONE;
-    case VIEW_SUM: return hist_of(r->row, c->at)->count ? SINK_N(hist_of(r->row, c->at)->sum) : SINK_NONE;
+    case VIEW_SUM: return make_time(hist_of(r->row, c->at));
     case VIEW_COUNTED: return SINK_N(hist_of(r->row, c->at)->count);
     case VIEW_VM: return r->vm ? SINK_N(r->vm) : SINK_NONE;
     case VIEW_KEYTEXT: return SINK_S(r->name);
@@ -566,65 +626,11 @@ void result_record(const struct result_source *s, const struct wire_header *head
 
 /* ---- the slowest */
 
-int result_keep(struct result_kept *kept, const struct view_slowest *slowest, const void *all)
-{
-    const char *at = (const char *)all + sizeof(uint64_t);
-    void **records = realloc(kept->records, (kept->nrecords + slowest->most) * sizeof *records);
-
-    if (!records)
-        return -ENOMEM;
-    kept->records = records;
-    for (size_t i = 0; i < slowest->most; i++, at += slowest->record_bytes) {
-        struct view_slowest_place place;
-
-        memcpy(&place, at, sizeof place);
-        at += sizeof place;
-        if (!place.value)
-            continue;
-        records[kept->nrecords] = malloc(slowest->record_bytes);
-        if (!records[kept->nrecords])
-            return -ENOMEM;
-        memcpy(records[kept->nrecords++], at, slowest->record_bytes);
-    }
-    return 0;
-}
-
-static int compare_slow(const void *a, const void *b, void *by_at)
-{
-    uint64_t x = number_at(*(void *const *)a, *(size_t *)by_at), y = number_at(*(void *const *)b, *(size_t *)by_at);
-
-    return (x < y) - (x > y);
-}
-
-static void free_kept(struct result_kept *kept)
-{
-    for (size_t i = 0; i < kept->nrecords; i++)
-        free(kept->records[i]);
-    free(kept->records);
-}
-
-static int add_kept(struct result_kept *to, const struct result_kept *from, size_t bytes)
-{
-    void **records = realloc(to->records, (to->nrecords + from->nrecords + 1) * sizeof *records);
-
-    if (!records)
-        return -ENOMEM;
-    to->records = records;
-    for (size_t i = 0; i < from->nrecords; i++) {
-        records[to->nrecords] = malloc(bytes);
-        if (!records[to->nrecords])
-            return -ENOMEM;
-        memcpy(records[to->nrecords++], from->records[i], bytes);
-    }
-    return 0;
-}
-
 /* Adds those that are there by now; as many as are shown stay, the slowest first. */
 static int gather_slowest(const struct result_source *s, enum view_slowest_id id,
                           struct result_reader *const readers[], size_t n)
 {
     const struct view_slowest *slowest = view_slowest(id);
-    size_t by_at = slowest->by_at;
     struct result_kept fresh = {0};
     int err = s->slowest(s->ctx, id, &fresh);
 
@@ -633,13 +639,10 @@ static int gather_slowest(const struct result_source *s, enum view_slowest_id id
 
         if (readers[i]->wants != RESULT_ALL)
             continue;
-        err = add_kept(kept, &fresh, slowest->record_bytes);
-        if (kept->nrecords)
-            qsort_r(kept->records, kept->nrecords, sizeof *kept->records, compare_slow, &by_at);
-        while (kept->nrecords > s->shown[id])
-            free(kept->records[--kept->nrecords]);
+        err = kept_add(kept, &fresh, slowest->record_bytes);
+        kept_cut(kept, slowest, s->shown[id]);
     }
-    free_kept(&fresh);
+    kept_free(&fresh);
     return err;
 }
 
@@ -658,7 +661,7 @@ void result_forget(struct result_reader *r)
     for (size_t i = 0; r->unread && i < VIEW_NTABLES; i++)
         free_counted(&r->unread->tables[i]);
     for (size_t i = 0; r->unread && i < VIEW_NSLOWEST; i++)
-        free_kept(&r->unread->slowest[i]);
+        kept_free(&r->unread->slowest[i]);
     for (size_t i = 0; r->unread && i < VIEW_NOPENS; i++)
         open_free(&r->unread->open[i]);
     free(r->unread);
@@ -679,7 +682,7 @@ int result_gather(const struct result_source *s, const bool on[VIEW_COUNT], stru
     err = err ? err : open_read(s, on, open);
     for (size_t i = 0; i < VIEW_NTABLES && !err; i++)
         if (on[view_table((enum view_table_id)i)->view])
-            err = gather_table(s, view_table((enum view_table_id)i), i, open, readers, n);
+            err = gather_table(s, view_table((enum view_table_id)i), i, readers, n);
     for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
         if (s->slowest && on[view_slowest((enum view_slowest_id)i)->view])
             err = gather_slowest(s, (enum view_slowest_id)i, readers, n);

@@ -3,7 +3,9 @@
 #ifndef TOOLS_RESULT_H
 #define TOOLS_RESULT_H
 
+#include "kept.h"
 #include "open.h"
+#include "shares.h"
 #include "views.h"
 #include "wanted.h"
 
@@ -23,14 +25,6 @@ struct result_taken {
 /* Adds a copy of a row. Fails: -ENOMEM. */
 int result_add(struct result_taken *taken, uint32_t vm, uint64_t key, const uint64_t *words);
 
-/* The slowest records that were kept, in no order. */
-struct result_kept {
-    void **records;
-    size_t nrecords;
-};
-/* Adds copies of the records in a slowest_<view>_<event> of bpf/views.h. Fails: -ENOMEM. */
-int result_keep(struct result_kept *kept, const struct view_slowest *slowest, const void *all);
-
 /* Where results come from, and go to. */
 struct result_source {
     void *ctx;
@@ -41,7 +35,7 @@ struct result_source {
     struct sink *sink;
     double seconds;       /* that were watched */
     double whole_seconds; /* that the result covers */
-    /* Reads the slowest and empties it, by result_keep, as many as were to be kept. Fails: -errno. NULL: there are
+    /* Reads the slowest and empties it, by kept_take, as many as were to be kept. Fails: -errno. NULL: there are
      * none. */
     int (*slowest)(void *ctx, enum view_slowest_id id, struct result_kept *out);
     const struct view_order *order; /* of the views of a result; NULL: that of views.def */
@@ -59,7 +53,8 @@ struct result_source {
     struct quotas *quotas; /* of VMs that are watched; NULL: none is */
     struct connections *connections; /* of VMs that are watched; NULL: that is not known */
     bool by_vm; /* TOTAL tables have rows of VMs */
-    /* Who the process is by now. False: there is no more than its number. NULL: of none there is. */
+    /* Who the process is by now, as rows of an OWNER table call it. False: there is no more than its number. NULL: of
+     * none there is. */
     bool (*owner)(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out);
     /* A name that view_keep_name kept. False: it is not there. NULL: none is. */
     bool (*kept)(void *ctx, uint32_t vm, uint64_t kept, struct wire_name *out);

@@ -98,9 +98,18 @@ const struct view_open *view_open(enum view_open_id id)
     return &opens[id];
 }
 
+#define IS_HIST(row, of) __builtin_types_compatible_p(__typeof__(((struct row *)0)->of), struct wire_hist)
+#define TIME_OF(view, state, table, of)                                                                                \
+    VIEW_OPEN_##view##_##state, VIEW_TABLE_##view##_##table, IS_HIST(row_##view##_##table, of),                        \
+        offsetof(struct row_##view##_##table, of)
+
 const struct view_open_time view_open_times[VIEW_NOPEN_TIMES] = {
-#define OPEN_TIME(view, state, table, of) \
-    {VIEW_OPEN_##view##_##state, VIEW_TABLE_##view##_##table, offsetof(struct row_##view##_##table, of)},
+#define OPEN_TIME(view, state, table, of) {TIME_OF(view, state, table, of), .what = VIEW_TIME_WHOLE},
+#define OPEN_PART(view, state, table, of, from, until, number)                                                         \
+    {TIME_OF(view, state, table, of), VIEW_TIME_PART, .from_at = MEMBER_AT(view, state, from),                         \
+     .until_at = MEMBER_AT(view, state, until), .number_at = MEMBER_AT(view, state, number)},
+#define OPEN_THREAD(view, state, table, of, thread, what)                                                              \
+    {TIME_OF(view, state, table, of), VIEW_TIME_##what, .thread_at = MEMBER_AT(view, state, thread)},
 #include "../../bpf/views.def"
 };
 

@@ -164,16 +164,22 @@ extern const struct view_told_by view_told_bys[VIEW_NTOLD_BY];
 /* The event that alone tells the column; BATCH_EVENTS: it is told by several. */
 enum batch_event view_column_event(const struct view_column *column);
 
-/* Counters of the time of spans: as of OPEN_TIME. */
+/* Counters, and histograms, of the time of spans: as of OPEN_TIME, OPEN_PART and OPEN_THREAD. */
 enum {
     VIEW_NOPEN_TIMES = 0
 #define OPEN_TIME(view, state, table, of) +1
+#define OPEN_PART(view, state, table, of, from, until, number) +1
+#define OPEN_THREAD(view, state, table, of, thread, what) +1
 #include "../../bpf/views.def"
 };
 struct view_open_time {
     enum view_open_id open;
     enum view_table_id table;
+    bool hist; /* the member is one */
     size_t at; /* of the member in the row */
+    enum { VIEW_TIME_WHOLE, VIEW_TIME_PART, VIEW_TIME_ALL, VIEW_TIME_ON_CPU, VIEW_TIME_WAITING, VIEW_TIME_ASLEEP } what;
+    size_t from_at, until_at, number_at; /* of OPEN_PART; offsets in the state */
+    size_t thread_at;                    /* of OPEN_THREAD */
 };
 extern const struct view_open_time view_open_times[VIEW_NOPEN_TIMES];
 

@@ -116,7 +116,7 @@ int views_user_slowest(struct views_user *v, enum view_slowest_id id, struct res
 {
     size_t bytes = 0;
     char *all = slowest_of(v, id, &bytes);
-    int err = result_keep(out, view_slowest(id), all);
+    int err = kept_take(out, view_slowest(id), all);
 
     memset(all, 0, bytes);
     return err;
