@@ -24,6 +24,7 @@ static const struct row rows[] = {
 #define SLOWEST(view, event, json, title, by, most, shown) { ROW_SLOWEST, json, title, NULL, NULL, NULL },
 #define SLOW(view, event, key, kind, of, head, width) { ROW_ATTR, #key, NULL, head, #kind, #kind },
 #define OPEN(view, state, json, title, probe, ends, since, whose, of, about, what) { ROW_OPEN, json, title, #probe, #whose, NULL },
+#define QUEUED(view, state, json, title, probe, ends, since, whose, of, about, what, begun, pid, kind) { ROW_OPEN, json, title, #probe, #whose, NULL },
 #define READ(view, open, json, title, kind) { ROW_OPEN, json, title, NULL, #kind, NULL },
 #define FILTER(view, filter, unit, text) { ROW_FILTER, #filter, text, NULL, NULL, #unit },
 #include "../bpf/views.def"

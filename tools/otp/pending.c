@@ -22,6 +22,7 @@ struct reading {
     void *ctx;
     struct thread_name *threads; /* of the VM, once somebody asks */
     size_t nthreads;
+    bool io_waits; /* somebody waits for a dirty I/O scheduler */
 };
 
 static bool read_word(const struct snapshot *s, uint64_t address, uint64_t *out)
@@ -342,16 +343,35 @@ static int tell_async(struct reading *r, uint32_t number)
     return tell(r, &p);
 }
 
-static int read_async(struct reading *r)
+/* How many threads the pool has; 0: not known. */
+static uint32_t async_threads(const struct snapshot *s)
 {
-    const struct snapshot *s = r->s;
-    uint64_t root = s->ours->roots[LAYOUT_ROOM_ASYNC];
+    uint64_t root = s->ours ? s->ours->roots[LAYOUT_ROOM_ASYNC] : 0;
     uint32_t n;
-    int err = 0;
 
     if (!root || !read_number(s, root + s->ours->numbers[ERLVM_ASYNC_STARTED], &n, sizeof n))
         return 0;
-    for (uint32_t i = 1; i <= n && i <= MAX_ASYNC && !err; i++)
+    return n < MAX_ASYNC ? n : MAX_ASYNC;
+}
+
+int pending_file_runs(struct snapshot *s, ev_id id)
+{
+    uint32_t n = async_threads(s);
+    uint64_t job, asker;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (read_word(s, s->ours->roots[LAYOUT_ROOM_ASYNC] + s->ours->numbers[ERLVM_ASYNC_RUNNING] + 8ull * i, &job) &&
+            job && read_word(s, job + s->ours->numbers[ERLVM_JOB_ASKER], &asker) && snapshot_pid(s, asker) == id)
+            return 1;
+    return n ? 0 : -ENOTSUP;
+}
+
+static int read_async(struct reading *r)
+{
+    uint32_t n = async_threads(r->s);
+    int err = 0;
+
+    for (uint32_t i = 1; i <= n && !err; i++)
         err = tell_async(r, i);
     return err;
 }
@@ -429,6 +449,7 @@ static int see_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
     uint64_t process = 0, port = 0;
     int err;
 
+    r->io_waits |= scheduler->type == SNAPSHOT_DIRTY_IO && scheduler->queued;
     read_word(r->s, scheduler->address + off[OTP_SCHED_CURRENT], &process);
     err = tell_slice(r, scheduler, process);
     if (err || !r->wanted[PENDING_CALLBACK] || off[OTP_SCHED_PORT] == OTP_NOWHERE)
@@ -449,6 +470,7 @@ void pending_known(const struct snapshot *s, bool out[PENDING_NKINDS])
     out[PENDING_SLICE] = true;
     out[PENDING_COLLECTION] = out[PENDING_NATIVE] = !s->ours;
     out[PENDING_CALLBACK] = !s->ours && ports;
+    out[PENDING_FILE_QUEUE] = !s->ours;
     out[PENDING_FILE] = (!s->ours || s->ours->roots[LAYOUT_ROOM_ASYNC]) &&
                         !memory_file_is_core(memory_file(s->memory)) && !thread_calls_told((int)s->layout->vm);
 }
@@ -465,9 +487,23 @@ static int read_part(struct reading *r, const enum pending_kind *kinds, size_t n
     return err == -ESRCH || err == -EBADMSG || err == -ENOTSUP ? 0 : err;
 }
 
+static int see_process(void *ctx, const struct snapshot_process *process)
+{
+    struct reading *r = ctx;
+    struct pending p = {.kind = PENDING_FILE_QUEUE, .key = process->id, .id = process->id,
+                        .address = process->address, .mark = process->reductions};
+
+    if (!process->waits_io || !snapshot_place(r->s, process, p.what, NAME_BYTES) ||
+        strncmp(p.what, "prim_file:", strlen("prim_file:")))
+        return 0;
+    return tell(r, &p);
+}
+
 static int read_schedulers(struct reading *r)
 {
-    return snapshot_schedulers(r->s, see_scheduler, r);
+    int err = snapshot_schedulers(r->s, see_scheduler, r);
+
+    return !err && r->io_waits && r->wanted[PENDING_FILE_QUEUE] ? snapshot_processes(r->s, see_process, r, NULL) : err;
 }
 
 int pending_read(struct snapshot *s, const bool wanted[PENDING_NKINDS],
@@ -476,7 +512,7 @@ int pending_read(struct snapshot *s, const bool wanted[PENDING_NKINDS],
     static const enum pending_kind ports[] = {PENDING_PORT, PENDING_PORT_WAIT, PENDING_NODE, PENDING_NODE_WAIT},
                                    files[] = {PENDING_FILE},
                                    schedulers[] = {PENDING_SLICE, PENDING_COLLECTION, PENDING_NATIVE, PENDING_CALLBACK,
-                                                   PENDING_FILE};
+                                                   PENDING_FILE_QUEUE, PENDING_FILE};
     struct reading r = {.s = s, .wanted = wanted, .take = take, .ctx = ctx};
     int err = read_part(&r, ports, sizeof ports / sizeof *ports, read_ports);
 

@@ -26,6 +26,9 @@ enum pending_kind {
     PENDING_NATIVE,     /* a dirty scheduler runs its native function; key: the process; what: the function */
     PENDING_CALLBACK,   /* a scheduler works for a port; key: the port; what: its name */
     PENDING_FILE,       /* a thread sleeps in a system call of a file operation; key: the thread; what: the call */
+    /* a process waits for a thread that does its file operation, and has none; key: the process; what: the function. Of
+     * a stock emulator */
+    PENDING_FILE_QUEUE,
     PENDING_NKINDS
 };
 
@@ -40,6 +43,11 @@ struct pending {
     char what[320];   /* untrusted; "": nothing */
 };
 
+/*
+ * Whether a thread of an erlvm's async pool does something for the process now: 1 or 0. Fails: -ENOTSUP it is not
+ * known. No message.
+ */
+int pending_file_runs(struct snapshot *s, ev_id id);
 /* Which kinds can be read of the VM. */
 void pending_known(const struct snapshot *s, bool out[PENDING_NKINDS]);
 /*

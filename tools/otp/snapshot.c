@@ -296,6 +296,7 @@ static bool fill_row(const struct snapshot *s, const unsigned char *p, struct sn
     out->status = status_of(s, state);
     out->hibernated = s->kind->hibernated(s, p);
     out->dirty = has_bit(s, state, OTP_STATE_DIRTY) || has_bit(s, state, OTP_STATE_DIRTY_SYS);
+    out->waits_io = !s->ours && out->status == SNAPSHOT_RUNNABLE && has_bit(s, state, OTP_STATE_DIRTY_IO);
     s->kind->queue(s, p, out);
     s->kind->messages(s, p, out);
     out->heap_words = words_between(member(s, p, OTP_PROC_HEAP), member(s, p, OTP_PROC_HEND));

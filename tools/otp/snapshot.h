@@ -46,6 +46,7 @@ struct snapshot_process {
     enum snapshot_status status;
     bool hibernated;
     bool dirty;     /* it runs on a dirty scheduler; of an erlvm, on a thread for what takes long */
+    bool waits_io;  /* of a stock emulator: it waits for a dirty I/O scheduler */
     bool moved;     /* it did something while it was read: its numbers may be of two moments */
     bool more;      /* it has more messages than were counted */
     bool skips;     /* it has passed over its first message, looking for another */

@@ -551,7 +551,7 @@ static void print_column(const struct metrics *m, struct openmetrics *om, const 
 /* Nothing is told of them, so that 0 says nothing. */
 static bool is_open_untold(const struct view_open *open, const struct wanted *untold)
 {
-    return open->state == VIEW_NSTATES || untold->events[open->event] || untold->events[open->ends];
+    return open->state == VIEW_NSTATES || open->queued || untold->events[open->event] || untold->events[open->ends];
 }
 
 static void print_open(const struct metrics *m, struct openmetrics *om, enum view_open_id id, bool oldest)

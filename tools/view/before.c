@@ -62,7 +62,7 @@ struct before *before_new(const bool on[VIEW_COUNT])
         const struct view_open *open = view_open((enum view_open_id)i);
 
         b->kinds[open->before] |= on[open->view];
-        b->joins[open->before] |= open->state == VIEW_NSTATES;
+        b->joins[open->before] |= open->state == VIEW_NSTATES || open->queued;
     }
     if (b) {
         b->kinds[PENDING_NONE] = b->joins[PENDING_NONE] = false;
@@ -96,7 +96,8 @@ static int add_entry(struct looking *l, const struct pending *p)
     entry->seen = true;
     entry->item = (struct before_item){.is = *p,
                                        .since_ns = l->now_ns > p->age_ns ? l->now_ns - p->age_ns : 0,
-                                       .exact = p->kind == PENDING_FILE && p->age_ns};
+                                       .exact = p->kind == PENDING_FILE && p->age_ns,
+                                       .joined = !l->first};
     HASH_ADD(hh, l->vm->entries, key, sizeof entry->key, entry);
     if (table_has(entry))
         return 0;
@@ -273,7 +274,7 @@ static int fill_vm(struct before *b, struct before_vm *vm, const struct otp_vm *
         vm->knows[PENDING_SLICE] = vm->knows[PENDING_COLLECTION] = vm->knows[PENDING_NATIVE] =
             vm->knows[PENDING_CALLBACK] = false;
     if (err == -ESRCH && !from->ours)
-        vm->knows[PENDING_FILE] = false;
+        vm->knows[PENDING_FILE] = vm->knows[PENDING_FILE_QUEUE] = false;
     vm->vm.symbols = NULL;
     err = err == -ESRCH ? 0 : err;
     if (!err)
@@ -363,6 +364,14 @@ int before_each(struct before *b, enum pending_kind kind,
             if (entry->item.is.kind == kind && !entry->item.over)
                 err = see(ctx, b->vms[i]->vm.layout.vm, &entry->item);
     return err;
+}
+
+int before_file_runs(struct before *b, uint32_t vm, ev_id id)
+{
+    for (size_t i = 0; i < b->nvms; i++)
+        if (b->vms[i]->vm.layout.vm == vm && names_memory(b->vms[i]->names, vm) == b->vms[i]->memory)
+            return pending_file_runs(b->vms[i]->snapshot, id);
+    return -ENOTSUP;
 }
 
 uint64_t before_share(const struct before *b, const struct before_item *item)

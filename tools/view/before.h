@@ -18,6 +18,7 @@ struct before_item {
     uint64_t since_ns; /* CLOCK_MONOTONIC */
     bool exact;        /* else it may have begun any time before */
     bool over;         /* or seen to begin anew */
+    bool joined;       /* it was not there when its VM was added */
 };
 
 /* Of views that are on. Owns: before_free frees. NULL: out of memory. */
@@ -37,6 +38,8 @@ bool before_knows(const struct before *before, uint32_t vm, enum pending_kind ki
 /* Calls `see` for each item of the kind, which it may declare over. Nonzero ends it and is returned. */
 int before_each(struct before *before, enum pending_kind kind,
                 int (*see)(void *ctx, uint32_t vm, struct before_item *item), void *ctx);
+/* As pending_file_runs, of a VM. */
+int before_file_runs(struct before *before, uint32_t vm, ev_id id);
 /* How much of the time of the item lies between the look before and the last one. */
 uint64_t before_share(const struct before *before, const struct before_item *item);
 

@@ -51,6 +51,12 @@ bool open_unknown(const struct result_source *s, const struct view_open *open, u
     return untold && (untold->events[open->event] || untold->events[open->ends]);
 }
 
+/* Of an erlvm it is known with what its threads do. */
+bool open_knows_queued(const struct result_source *s, uint32_t vm)
+{
+    return s->before && (before_knows(s->before, vm, PENDING_FILE_QUEUE) || before_knows(s->before, vm, PENDING_FILE));
+}
+
 static size_t state_bytes(const struct view_open *open)
 {
     return open->state == VIEW_NSTATES ? 1 : view_states[open->state].bytes;
@@ -165,7 +171,7 @@ static void end_items(const struct seen *s, const struct open_state *state)
 {
     struct anew anew = {s, state, NULL};
 
-    if (s->source->before && s->open->before != PENDING_NONE)
+    if (s->source->before && s->open->before != PENDING_NONE && !s->open->queued)
         before_each(s->source->before, s->open->before, end_item, &anew);
 }
 
@@ -318,6 +324,18 @@ static int share_item(const struct seen *s, uint32_t vm, const struct before_ite
 
 /* ---- */
 
+/* Of QUEUED, whether it has begun, or may have. */
+static bool has_begun(const struct seen *s, const struct open_state *state)
+{
+    uint64_t pid = word_at(state->at, s->open->pid_at);
+
+    if (word_at(state->at, s->open->begun_at))
+        return true;
+    if (state->seen_ns) /* notes tell it at once */
+        return false;
+    return !pid || !s->source->before || before_file_runs(s->source->before, state->vm, pid) != 0;
+}
+
 static bool is_older(struct open_vm *vm, uint64_t age)
 {
     return !vm->count++ || age > vm->oldest_ns;
@@ -331,7 +349,8 @@ static int see_state(void *ctx, const struct open_state *state)
     struct open_vm *vm;
     size_t i;
 
-    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm))
+    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm) ||
+        (s->open->queued && has_begun(s, state)))
         return 0;
     i = know_vm(s, state->vm);
     if (i == SIZE_MAX)
@@ -359,7 +378,7 @@ static int see_item(void *ctx, uint32_t id, struct before_item *item)
     vm = &s->out->vms[i];
     if (vm->ended)
         return 0;
-    vm->before += s->open->state != VIEW_NSTATES;
+    vm->before += s->open->state != VIEW_NSTATES && !item->joined;
     if (is_older(vm, age)) {
         vm->oldest_ns = age;
         vm->at_least = !item->exact;

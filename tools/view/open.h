@@ -45,6 +45,8 @@ int open_read(const struct result_source *source, const bool on[VIEW_COUNT], str
 bool open_unknown(const struct result_source *source, const struct view_open *open, uint32_t vm);
 /* Whether those that began before the VM, or all (0), was watched are among them. */
 bool open_knows_before(const struct result_source *source, const struct view_open *open, uint32_t vm);
+/* Whether which of QUEUED wait still is known of the VM, or of all (0). */
+bool open_knows_queued(const struct result_source *source, uint32_t vm);
 /* Fails: -ENOMEM; *out as it was. */
 int open_copy(const struct open_list *from, struct open_list *out);
 void open_free(struct open_list *list);

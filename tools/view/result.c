@@ -478,7 +478,8 @@ static struct sink_value text_or_none(const char *text)
 static void print_open(const struct result_source *s, const struct view_open *open, const struct open_list *list)
 {
     const struct open_vm *oldest = open_oldest(list);
-    struct sink_value count = oldest || !open_unknown(s, open, 0) ? SINK_N(open_count(list)) : SINK_NONE;
+    bool unknown = open_unknown(s, open, 0) || (open->queued && !open_knows_queued(s, 0));
+    struct sink_value count = oldest || !unknown ? SINK_N(open_count(list)) : SINK_NONE;
     struct sink_value cells[] = {count, SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE, SINK_NONE};
 
     if (open_knows_before(s, open, 0))

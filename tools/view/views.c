@@ -83,6 +83,21 @@ static const struct view_open opens[VIEW_NOPENS] = {
                                     VIEW_ABOUT_##about,                                                                \
                                     ABOUT_##about(view, state, what),                                                  \
                                     {json, title, open_columns, sizeof open_columns / sizeof *open_columns}},
+#define QUEUED(view, state, json, title, probe, ends, since, whose, of, about, what, begun, pid, kind)                 \
+    [VIEW_OPEN_##view##_##state##_queued] = {VIEW_##view,                                                              \
+                                             VIEW_STATE_##view##_##state,                                              \
+                                             BATCH_##probe,                                                            \
+                                             BATCH_##ends,                                                             \
+                                             MEMBER_AT(view, state, since),                                            \
+                                             VIEW_WHOSE_##whose,                                                       \
+                                             WHOSE_##whose(view, state, of),                                           \
+                                             VIEW_ABOUT_##about,                                                       \
+                                             ABOUT_##about(view, state, what),                                         \
+                                             {json, title, open_columns, sizeof open_columns / sizeof *open_columns},  \
+                                             PENDING_##kind,                                                           \
+                                             true,                                                                     \
+                                             MEMBER_AT(view, state, begun),                                            \
+                                             MEMBER_AT(view, state, pid)},
 #define READ(of, read, json, title, kind)                                                                              \
     [VIEW_OPEN_##of##_##read] = {.view = VIEW_##of,                                                                    \
                                  .state = VIEW_NSTATES,                                                                \

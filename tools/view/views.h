@@ -85,6 +85,8 @@ extern const struct view_state view_states[VIEW_NSTATES];
 
 enum view_open_id {
 #define OPEN(view, state, json, title, probe, ends, since, whose, of, about, what) VIEW_OPEN_##view##_##state,
+#define QUEUED(view, state, json, title, probe, ends, since, whose, of, about, what, begun, pid, kind)                 \
+    VIEW_OPEN_##view##_##state##_queued,
 #define READ(view, open, json, title, kind) VIEW_OPEN_##view##_##open,
 #include "../../bpf/views.def"
     VIEW_NOPENS
@@ -108,6 +110,8 @@ struct view_open {
     struct sink_table sink;
     /* What of the VM's memory tells of those that began before it was watched; PENDING_NONE: nothing does. */
     enum pending_kind before;
+    bool queued; /* as of QUEUED; `before` is then looked for in each result */
+    size_t begun_at, pid_at;
 };
 const struct view_open *view_open(enum view_open_id id);
 
