@@ -42,14 +42,19 @@
 #define REG(off) (*(Term *)(((off) & REG_Y_BIT ? (char *)E - REG_Y_BIT : (char *)x) + (off)))
 #define SOURCE(word) ({ Term source_ = (word); source_is_reg(source_) ? REG(source_ >> 2) : source_; })
 
+#define ELEMENT(t, n) (boxed_ptr(t)[1 + (n)])
+
 #define SWAPOUT() (p->heap.top = HTOP, p->heap.stop = E)
 #define SWAPIN() (HTOP = p->heap.top, E = p->heap.stop)
 
-#define DISPATCH() goto *table[(uint16_t)*I]
+#define DISPATCH_TO(op) goto *table[op]
+#define DISPATCH() DISPATCH_TO((uint16_t)*I)
 #define CASE(op) L_##op
 #define TRACED(op) T_##op
 #define NEXT(op) do { I += OPWORDS_##op; DISPATCH(); } while (0)
 #define JUMP(words) do { I += (words); DISPATCH(); } while (0)
+#define JUMP_BY(words) JUMP(words)               /* a number of words that is no field of this operation */
+#define JUMP_WORD(n) JUMP((int64_t)W(n))         /* a label in that word */
 
 #define HEAP_LACKS(words)                                                                                              \
 	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) ||                                                  \
@@ -76,6 +81,12 @@
 		DISPATCH();                                                                        \
 	} while (0)
 
+#define ENTER_AT(words)                                                                            \
+	do {                                                                                       \
+		I += (words);                                                                      \
+		ENTER();                                                                           \
+	} while (0)
+
 /* A last call, which most often goes where the last call before went: then the next operation is found by that
  * address, which is known, rather than by one that is made of a field of this operation. In short loops each operation
  * would wait for the address of the one before. */
@@ -90,6 +101,8 @@
 		I = at_;                                                                           \
 		ENTER();                                                                           \
 	} while (0)
+
+#define LOOP_BY(words) LOOP_TO(I + (words))
 
 /* It is a reduction, as a call is: a deep recursion returns as often as it called, and calls nobody meanwhile. */
 #define RETURN()                                                                                   \
