@@ -74,7 +74,7 @@ endif
 LEFT_OUT := $(if $(filter 0,$(STATIC)),,TLS$(if $(STATIC),$(comma) debuginfod))
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
-VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c vm/*/*/*.c))
+VM_SRC := $(filter-out vm/main.c vm/stencils/%,$(wildcard vm/*.c vm/*/*.c vm/*/*/*.c))
 TOOL_SRC := $(filter-out tools/link/%,$(wildcard tools/*/*.c))
 # Those of families are linked into one object, views.
 BPF_FAMILIES := core $(sort $(shell sed -nE 's/^VIEW.\w+, (\w+),.*/\1/p' bpf/views.def))
@@ -82,7 +82,7 @@ BPF_OBJ := $(filter-out $(BPF_FAMILIES),$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/
 BPF_HEADERS = $(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h $(GEN)/tells.def $(GEN)/families.h $(GEN)/handlers.h
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -I$(GEN)
 SKEL := $(BPF_OBJ:%=$(GEN)/%.skel.h)
-VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
+VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/stencil_table.o
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o $(BUILD)/obj/tools/link/elf_trees.o) \
 	$(BUILD)/obj/tools/profile/profile.pb-c.o
 TEST_ROOMS := unit probes tools erl
@@ -123,6 +123,34 @@ $(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/recording/recorder.o $(BUILD)/o
 $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
 # Flags stand in this file: an object that was made with others is made again.
 $(BUILD)/obj/vm/%.o: vm/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(HARDENING) $(VM_CFLAGS) -c -o $@ $<
+
+# ---- stencils: machine code of the loop's operations (vm/jit). They are gcc's, for x86-64: what another compiler or a sanitizer builds
+# has none, nor where the compiler does not take this file; then the loop runs alone. stencils.txt says what became of each operation.
+HAS_STENCILS := $(if $(SAN),,$(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | \
+	awk '/ __clang__ / { clang = 1 } / __x86_64__ / { x86 = 1 } END { if (x86 && !clang) print 1 }'))
+STENCIL_CFLAGS := -std=c17 -D_GNU_SOURCE $(filter -DERLVM_%,$(VM_CFLAGS)) -Ivm -I$(GEN) -O2 -w -fno-strict-aliasing -fno-pic -fno-pie \
+	-fcf-protection=none -fno-stack-protector -fomit-frame-pointer -mno-red-zone -fno-ipa-icf -fno-jump-tables -fno-gcse \
+	-fno-tree-slp-vectorize -fno-align-functions -fno-align-jumps -fno-align-loops -fno-align-labels \
+	-fno-reorder-blocks-and-partition -fno-asynchronous-unwind-tables -ffunction-sections
+STENCIL_TOOLS := $(BUILD)/stencil_variants $(BUILD)/stencil_tool
+$(BUILD)/stencil_variants: $(addprefix $(BUILD)/obj/vm/,stencils/stencil_variants.o code/opcodes.o base/log.o)
+$(BUILD)/stencil_tool: $(addprefix $(BUILD)/obj/vm/,stencils/stencil_tool.o stencils/stencil_code.o code/opcodes.o base/log.o)
+$(STENCIL_TOOLS):
+	$(CC) $(LDFLAGS) -o $@ $^ -lelf -lcapstone
+$(GEN)/variants.inc: $(BUILD)/stencil_variants
+	@mkdir -p $(@D)
+	$< > $@
+$(BUILD)/obj/stencil_ops.o: vm/stencils/stencil_ops.c $(GEN)/variants.inc Makefile
+	$(CC) $(STENCIL_CFLAGS) -MMD -MP -c -o $@ $< || $(CC) -x c -c -o $@ /dev/null
+$(GEN)/stencil_table.c: $(BUILD)/stencil_tool $(BUILD)/obj/stencil_ops.o
+	$^ $@ $(BUILD)/stencils.txt || cp vm/stencils/no_stencils.c $@
+ifeq ($(HAS_STENCILS),)
+$(BUILD)/obj/stencil_table.o: vm/stencils/no_stencils.c Makefile
+else
+$(BUILD)/obj/stencil_table.o: $(GEN)/stencil_table.c Makefile
+endif
 	@mkdir -p $(@D)
 	$(CC) $(HARDENING) $(VM_CFLAGS) -c -o $@ $<
 
@@ -181,12 +209,13 @@ $(1)_SUPPORT_SRC := $$(wildcard tests/$(1)/support*.c tests/$(1)/unit.c) tests/e
 $$(GEN)/$(1)_runner.c: $$($(1)_TEST_SRC) tests/runner.sh
 	@mkdir -p $$(@D)
 	bash tests/runner.sh $(1) $$($(1)_TEST_SRC) > $$@
-$$(BUILD)/tests/$(1): $$(GEN)/$(1)_runner.c $$($(1)_TEST_SRC:%.c=$$(BUILD)/obj/%.o) $$($(1)_SUPPORT_SRC:%.c=$$(BUILD)/obj/%.o) $$(if $$(filter unit,$(1)),$$(VM_OBJ)) $$(if $$(filter probes tools,$(1)),$$(TOOL_OBJ))
+$$(BUILD)/tests/$(1): $$(GEN)/$(1)_runner.c $$($(1)_TEST_SRC:%.c=$$(BUILD)/obj/%.o) $$($(1)_SUPPORT_SRC:%.c=$$(BUILD)/obj/%.o) $$(if $$(filter unit,$(1)),$$(VM_OBJ) $(BUILD)/obj/vm/stencils/stencil_code.o) $$(if $$(filter probes tools,$(1)),$$(TOOL_OBJ))
 	@mkdir -p $$(@D)
 	$$(CC) $$(VM_CFLAGS) -I. $$(if $$(filter unit erl,$(1)),$$(VM_LDFLAGS),$$(LDFLAGS)) -Wl,--wrap=tcase_fn_start -o $$@ $$^ $$(CHECK_LIBS) $$(VM_LIBS) $$(TOOL_LIBS)
 endef
 $(foreach room,$(TEST_ROOMS),$(eval $(call test_room,$(room))))
 
+$(BUILD)/obj/tests/unit/jit/%.o: VM_CFLAGS += -DHAS_STENCILS=$(if $(HAS_STENCILS),1,0)
 $(BUILD)/obj/tests/unit/%.o: tests/unit/%.c
 	@mkdir -p $(@D)
 	$(CC) $(VM_CFLAGS) -Itests/unit -c -o $@ $<
@@ -220,7 +249,7 @@ $(BUILD)/bpftrace/%.bt: bpftrace/%.bt.in bpftrace/generate.sh $(BUILD)/erlvm vm/
 # What is made of tables and of help texts.
 DOCS := $(BUILD)/docs/map.md $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(BUILD)/docs/illnesses.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
 # Scripts are made of the notes of the build that is installed: those of a sanitizer's build have arguments elsewhere.
-tests: all $(DOCS) $(if $(SAN),,$(SCRIPTS)) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
+tests: all $(DOCS) $(if $(SAN),,$(SCRIPTS)) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(BUILD)/stencil_tool $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
 
 # An application that deps.sh only unpacks is found by ERL_LIBS.
 # Limits of time only end what is stuck: there is patience for slow builds, and machines that others use.
@@ -297,19 +326,20 @@ $(FUZZ)/%.o: %.c
 	$(CLANG) $(FUZZ_CFLAGS) -c -o $@ $<
 $(FUZZ)/%_fuzz: $(FUZZ)/tests/fuzz/%_fuzz.o $(FUZZ_OBJ)
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
+FUZZ_VM_SRC := $(VM_SRC) vm/stencils/no_stencils.c
 # Native functions need the whole machine; traps find a scheduler of the target's own.
-$(FUZZ)/natives_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/natives_fuzz.c $(VM_SRC))
+$(FUZZ)/natives_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/natives_fuzz.c $(FUZZ_VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
 # Sockets' commands: what is foreign there, and the natives' machine around it.
-$(FUZZ)/inet_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/inet_fuzz.c $(VM_SRC))
+$(FUZZ)/inet_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/inet_fuzz.c $(FUZZ_VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
 $(FUZZ)/driver_term_fuzz: $(FUZZ)/vm/driver/driver_term.o
 # The module socket's native functions. The kernel is the target's.
-$(FUZZ)/socket_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/socket_fuzz.c $(VM_SRC))
+$(FUZZ)/socket_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/socket_fuzz.c $(FUZZ_VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address $(addprefix -Wl$(comma)--wrap=,ioctl recvfrom recvmsg sendto sendmsg getsockopt \
 		setsockopt enif_get_resource) -o $@ $^ $(VM_LIBS)
 # Messages of other nodes. Processes here are the target's.
-$(FUZZ)/dist_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/dist_fuzz.c $(VM_SRC))
+$(FUZZ)/dist_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/dist_fuzz.c $(FUZZ_VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=signal_send,--wrap=process_spawn,--wrap=process_is_alive -o $@ $^ \
 		$(VM_LIBS)
 # A refused file of arguments ends the program, which must not end the fuzzer.

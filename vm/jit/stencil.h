@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stencils: machine code of operations with holes, made while building from the loop's own text (make/). An operation
+ * has one for each combination of what its operands may be; those that no stencil could be made of are left to the
+ * loop, and a build without stencils (another compiler, a sanitizer) has an empty table.
+ * Registers: rbx an instruction (only where the loop takes over, or an address is looked up), r12 the stack's top, r13
+ * the heap's, r14 the process, r15 x[0]. All others but rbp and rsp are free between two stencils. */
+#ifndef VM_JIT_STENCIL_H
+#define VM_JIT_STENCIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proc/process.h"
+
+/* What a word of an operation holds, two bits each. */
+enum stencil_word { STENCIL_X, STENCIL_Y, STENCIL_WIDE, STENCIL_NARROW /* 0 to 2^31 - 1 */ };
+
+/* Code stands in a range of 2^SHIFT bytes, at a multiple of that; SHADOW bytes behind a word is the address of its
+ * operation's machine code, or 0. */
+enum { STENCIL_RANGE_SHIFT = 30, STENCIL_SHADOW = 1 << STENCIL_RANGE_SHIFT };
+
+/* What goes into a hole: STENCIL_HOLE(name, letter of its symbol, has a number). */
+#define STENCIL_HOLES                                                                              \
+	STENCIL_HOLE(FIELD, "O", 1)      /* halfword n */                                          \
+	STENCIL_HOLE(SCALED, "S", 1)     /* the same, as words */                                  \
+	STENCIL_HOLE(NUMBER, "J", 1)     /* 32 bits n */                                           \
+	STENCIL_HOLE(REGISTER, "R", 1)   /* word n: a register as a source */                      \
+	STENCIL_HOLE(WORD, "W", 1)                                                                 \
+	STENCIL_HOLE(LABEL, "L", 1)      /* machine code of the label in 32 bits n */              \
+	STENCIL_HOLE(WORD_LABEL, "M", 1) /* in word n */                                           \
+	STENCIL_HOLE(PREEMPT, "P", 1)    /* the loop's preempt: at the label in 32 bits n; 0: at rbx */ \
+	STENCIL_HOLE(PREEMPT_RETURN, "PR", 0)                                                      \
+	STENCIL_HOLE(NEXT, "CONT", 0)    /* machine code behind this one */                        \
+	STENCIL_HOLE(EXIT, "EXIT", 0)    /* the loop does this operation */                        \
+	STENCIL_HOLE(LEAVE, "LEAVE", 0)  /* the loop goes on at rbx */                             \
+	STENCIL_HOLE(HERE, "HERE", 0)    /* the operation itself */                                \
+	STENCIL_HOLE(RANGE, "range", 0)  /* of code: its address >> SHIFT */                       \
+	STENCIL_HOLE(FUNCTION, "", 0)    /* of C, by its number in stencil_functions */
+enum stencil_hole {
+#define STENCIL_HOLE(name, letter, numbered) STENCIL_##name,
+	STENCIL_HOLES
+#undef STENCIL_HOLE
+	STENCIL_HOLE_COUNT
+};
+
+enum stencil_form { STENCIL_ABS32 /* not negative */, STENCIL_ABS64, STENCIL_REL32 };
+
+struct stencil_patch {
+	uint16_t at;
+	uint8_t hole, form;
+	uint16_t number;
+	int32_t addend;
+};
+
+struct stencil {
+	uint16_t op, size;
+	uint16_t y, j;           /* halfwords that are of the stack; 32 bits that hold a label, not 0 */
+	uint16_t w;              /* enum stencil_word of each word */
+	uint8_t patch_count;
+	const uint8_t *code;
+	const struct stencil_patch *patches;
+};
+
+/* By rising op, then as made. */
+extern const struct stencil stencils[];
+extern const size_t stencil_count;
+extern const struct stencil_function {
+	const char *name;
+	void (*call)(void);
+} stencil_functions[];
+extern const size_t stencil_function_count;
+
+/* The stencil of operation `op` with the operands that stand at i (whatever operation number stands there). NULL: it is
+ * the loop's. */
+const struct stencil *stencil_find(unsigned op, const Inst *i);
+
+/* Addresses of machine code. */
+struct stencil_ways {
+	uintptr_t next;      /* behind the stencil */
+	uintptr_t leave, preempt, preempt_return;
+	void *arg;           /* of what follows */
+	uintptr_t (*label)(void *arg, const Inst *at);
+	uintptr_t (*exit_at)(void *arg, const Inst *at);
+	uintptr_t (*preempt_at)(void *arg, const Inst *at);
+	uintptr_t (*function)(void *arg, unsigned number);
+};
+/* Writes the stencil of the operation at i, that will stand at address `at`, into `to`. Fails: false, a value does not
+ * fit its hole: the operation is the loop's. */
+bool stencil_fill(const struct stencil *s, const Inst *i, const struct stencil_ways *ways, uint8_t *to, uintptr_t at);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operations of exec/ops_*, each as a function of machine code with holes: compiled while building, into an object
+ * file that is never linked, from which stencil_tool.c takes what it can prove to be right.
+ * The text of an operation is the loop's own. Here CASE ends the function before and begins one; fields are addresses
+ * of symbols that nobody defines (stencil.h tells them), which are the holes; ways out are calls in tail position.
+ *   CONT      the next operation          L<n>, M<n>  a label, in a field of 32 bits or in a word
+ *   EXIT      the loop does this operation again, from its beginning: nothing may have changed yet
+ *   LEAVE     the loop goes on at rbx     P<n>, PR  the same, by way of its preempt and preempt_return
+ * Which registers an operand may be, and what is constant, is known by the parameters of a function (`y`: halfwords
+ * that name a register of the stack; `w`: two bits a word, enum stencil_word; `j`: fields of 32 bits that are not 0,
+ * as a label may be); a line of the generated variants.inc makes it a stencil.
+ * Invariant: no memory is read or written across the address of a register (each is preceded by a barrier), as two
+ * symbols may be the same register, which the compiler may take to be impossible. */
+#include <math.h>
+#include <string.h>
+
+#include "base/release.h"
+#include "code/breakpoint.h"
+#include "code/export.h"
+#include "code/fun.h"
+#include "code/opcodes.h"
+#include "data/binary.h"
+#include "data/bits_build.h"
+#include "data/compare.h"
+#include "data/map.h"
+#include "data/number.h"
+#include "exec/arith.h"
+#include "exec/call.h"
+#include "exec/record_ops.h"
+#include "exec/traced.h"
+#include "exec/unwind.h"
+#include "jit/stencil.h"
+#include "proc/message.h"
+#include "proc/process_gc.h"
+#include "proc/process_life.h"
+#include "proc/sched.h"
+#include "proc/timer.h"
+#include "proc/tracee.h"
+
+register Process *p __asm__("r14");
+register Term *x __asm__("r15");
+register const Inst *rbx __asm__("rbx");
+register Term *E __asm__("r12");
+register Term *HTOP __asm__("r13");
+
+#define HOLE(name) extern const char name[] __attribute__((weak)) /* weak: its address may be 0 */
+#define HOLES(n) HOLE(hole_O##n); HOLE(hole_S##n); HOLE(hole_J##n); HOLE(hole_R##n); HOLE(hole_W##n)
+HOLES(1); HOLES(2); HOLES(3); HOLES(4); HOLES(5); HOLES(6); HOLES(7); HOLES(8); HOLES(9); HOLES(10);
+HOLE(hole_range);
+
+#define WAY(name) extern int name(void)
+#define WAYS(n) WAY(hole_L##n); WAY(hole_M##n); __attribute__((cold)) WAY(hole_P##n)
+WAYS(1); WAYS(2); WAYS(3); WAYS(4); WAYS(5);
+WAY(hole_CONT);
+__attribute__((cold)) WAY(hole_EXIT);
+__attribute__((cold)) WAY(hole_LEAVE);
+__attribute__((cold)) WAY(hole_PR);
+
+/* A word of its own for each use, which the compiler knows nothing of. */
+#define WIDE(name) ({ Term wide_; __asm__("movabsq $" #name ",%0" : "=r"(wide_)); wide_; })
+#define FIELD(n) const uintptr_t O##n = (uintptr_t)hole_O##n, S##n = (uintptr_t)hole_S##n
+#define NUMBER(n) const int32_t J##n = (j >> n & 1) ? (int32_t)(uintptr_t)hole_J##n : 0
+#define WORD(n)                                                                                    \
+	const Term W##n = (w >> 2 * n & 3) == STENCIL_NARROW ? (Term)hole_W##n : WIDE(hole_W##n)
+
+/* What the loop's function has as variables, and the fields of this operation. */
+#define BEGIN(op)                                                                                  \
+	enum { THIS = OP_##op };                                                                   \
+	FIELD(1); FIELD(2); FIELD(3); FIELD(4); FIELD(5); FIELD(6); FIELD(7); FIELD(8); FIELD(9); FIELD(10); \
+	NUMBER(1); NUMBER(2); NUMBER(3); NUMBER(4); NUMBER(5);                                     \
+	WORD(1); WORD(2); WORD(3); WORD(4); WORD(5); WORD(6);                                      \
+	const Inst *I;                                                                             \
+	Term r, args[3];                                                                           \
+	const struct export *e;                                                                    \
+	const Inst *next;                                                                          \
+	uint32_t live, dst, frame;                                                                 \
+	int32_t fail;                                                                              \
+	enum arith_op arith;                                                                       \
+	struct exc_site site;                                                                      \
+	__asm__("leaq hole_HERE(%%rip),%0" : "=r"(I))
+
+#define CASE(op)                                                                                   \
+	EXIT();                                                                                    \
+	}                                                                                          \
+	static inline __attribute__((always_inline)) int text_##op(const unsigned y, const unsigned w,      \
+								   const unsigned j)                \
+	{                                                                                          \
+		BEGIN(op);                                                                         \
+		L_##op
+/* Traced slices are the loop's. */
+#define TRACED(op)                                                                                 \
+	EXIT();                                                                                    \
+	}                                                                                          \
+	static inline int text_traced_##op(const unsigned y, const unsigned w, const unsigned j)        \
+	{                                                                                          \
+		BEGIN(op);                                                                         \
+		T_##op
+enum { table, traced_table = table }; /* a native that a fun is of is called by way of its stub */
+#define W0 (*I)
+
+/* Fields. H, J and W give one name each, which REG, SOURCE and JUMP make another one of. */
+#define H(n) O##n
+#define J(n) J##n
+#define W(n) W##n
+#define ALWAYS_FRESH(at) (*({ __asm__ volatile("" ::: "memory"); (Term *)(at); }))
+#define X(off) ALWAYS_FRESH((char *)x + (off))
+#define Y(off) ALWAYS_FRESH((char *)E - REG_Y_BIT + (off))
+#define OF_FIELD(n) ALWAYS_FRESH((y >> n & 1 ? (char *)E - REG_Y_BIT : (char *)x) + O##n)
+#define REG(off) REG_##off
+#define REG_H(n) OF_FIELD(n)
+#define REG_O1 OF_FIELD(1)
+#define REG_O2 OF_FIELD(2)
+#define REG_O3 OF_FIELD(3)
+#define REG_O4 OF_FIELD(4)
+#define REG_O5 OF_FIELD(5)
+#define SOURCE(word) SOURCE_##word
+#define KIND(n) (w >> 2 * n & 3)
+#define SOURCE_W(n)                                                                                \
+	(KIND(n) == STENCIL_X ? X((uintptr_t)hole_R##n) : KIND(n) == STENCIL_Y ? Y((uintptr_t)hole_R##n) : W##n)
+#define ELEMENT(t, n) (*(Term *)((char *)boxed_ptr(t) + sizeof(Term) + ELEMENT_##n))
+#define ELEMENT_H(n) S##n
+#define ELEMENT_O2 S2
+#define ELEMENT_O4 S4
+#define ELEMENT_W2 (W2 * sizeof(Term))
+#define ELEMENT_W(n) (W##n * sizeof(Term))
+/* Of its bits: the library's compares with a number that stands elsewhere. */
+#undef isfinite
+#define isfinite(d)                                                                                \
+	({                                                                                         \
+		uint64_t bits_, exponent_ = (uint64_t)0x7ff << 52;                                 \
+		double d_ = (d);                                                                   \
+                                                                                                   \
+		memcpy(&bits_, &d_, sizeof bits_);                                                 \
+		(bits_ & exponent_) != exponent_;                                                  \
+	})
+/* Lists of operands have no holes: there is no such thing to link with, which the tool says. */
+extern Term list_of_operands[];
+#define REG_at list_of_operands
+#define REG_dst list_of_operands[0]
+#define SOURCE_at list_of_operands
+#define SOURCE_list list_of_operands
+#define SOURCE_next list_of_operands
+
+/* ---- ways out */
+#define EXIT() return hole_EXIT()
+#define goto EXIT(); struct /* a tail of the loop */
+#define SWAPOUT() EXIT()
+#define SWAPIN() EXIT()
+#define COLLECT(words, live) EXIT()
+#define HEAP_LACKS(words)                                                                          \
+	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) ||                              \
+		 (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
+#define NEED(words, live)                                                                          \
+	do {                                                                                       \
+		if (HEAP_LACKS(words))                                                             \
+			EXIT();                                                                    \
+	} while (0)
+#define RAISE_ERROR(why) EXIT()
+#define DISPATCH_TO(op) EXIT()
+#define NEXT(op)                                                                                   \
+	do {                                                                                       \
+		_Static_assert((int)OP_##op == (int)THIS, "another operation's end");                        \
+		return hole_CONT();                                                                \
+	} while (0)
+#define JUMP(words)                                                                                \
+	do {                                                                                       \
+		JUMP_##words;                                                                      \
+	} while (0)
+#define JUMP_J(n) return hole_L##n()
+#define JUMP_J1 JUMP_J(1)
+#define JUMP_J2 JUMP_J(2)
+#define JUMP_J3 JUMP_J(3)
+#define JUMP_fail EXIT()
+#define JUMP_WORD(n) return hole_M##n()
+#define JUMP_BY(words) do { I += (words); DISPATCH(); } while (0)
+/* To the operation at I: by its machine code, or by the loop. What stands outside the range of code has none. */
+#define DISPATCH()                                                                                 \
+	do {                                                                                       \
+		int (*const *native_)(void);                                                       \
+                                                                                                   \
+		rbx = I;                                                                           \
+		if ((uintptr_t)rbx >> STENCIL_RANGE_SHIFT != (uintptr_t)hole_range)                \
+			return hole_LEAVE();                                                       \
+		native_ = (int (*const *)(void))((uintptr_t)rbx + STENCIL_SHADOW);                 \
+		if (*native_ == NULL)                                                              \
+			return hole_LEAVE();                                                       \
+		return (*native_)();                                                               \
+	} while (0)
+#define ENTER()                                                                                    \
+	do {                                                                                       \
+		if (unlikely(--p->reds_left < 0)) {                                                \
+			rbx = I;                                                                   \
+			return hole_P0();                                                          \
+		}                                                                                  \
+		DISPATCH();                                                                        \
+	} while (0)
+__attribute__((cold)) WAY(hole_P0);
+#define LOOP_TO(at) do { I = (at); ENTER(); } while (0)
+#define ENTER_AT(words) ENTER_##words
+#define LOOP_BY(words) ENTER_##words
+#define ENTER_J(n)                                                                                 \
+	do {                                                                                       \
+		if (unlikely(--p->reds_left < 0))                                                  \
+			return hole_P##n();                                                        \
+		return hole_L##n();                                                                \
+	} while (0)
+#define ENTER_J1 ENTER_J(1)
+#define ENTER_J2 ENTER_J(2)
+#define ENTER_J3 ENTER_J(3)
+#define ENTER_J4 ENTER_J(4)
+#define RETURN()                                                                                   \
+	do {                                                                                       \
+		I = (const Inst *)E[0];                                                            \
+		E[0] = TERM_NONE;                                                                  \
+		if (unlikely(--p->reds_left < 0)) {                                                \
+			rbx = I;                                                                   \
+			return hole_PR();                                                          \
+		}                                                                                  \
+		DISPATCH();                                                                        \
+	} while (0)
+
+static inline int before_the_first(void)
+{
+#include "exec/ops_call.inc"
+#include "exec/ops_move.inc"
+#include "exec/ops_test.inc"
+#include "exec/ops_arith.inc"
+#include "exec/ops_data.inc"
+#include "exec/ops_exc.inc"
+#include "exec/ops_message.inc"
+#include "exec/ops_float.inc"
+	EXIT();
+}
+
+#undef goto
+#define STENCIL(op, y, w, j)                                                                       \
+	int stencil_##op##__##y##_##w##_##j(void)                                                  \
+	{                                                                                          \
+		return text_##op(0x##y, 0x##w, 0x##j);                                               \
+	}
+#include "variants.inc"
