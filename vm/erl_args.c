@@ -357,6 +357,11 @@ static void set_line_breaks(struct options *o, const char *flag, const char *val
 	line_break_ask(strcmp(value, "true") == 0);
 }
 
+static void set_native(struct options *o, const char *flag, const char *value)
+{
+	o->native = parse_choice(flag, value, "all", "off");
+}
+
 /* Where a flag's value stands. One that is attached may be the next argument, if it is one of the flag's words. */
 enum value { VALUE_NONE, VALUE_ATTACHED, VALUE_EITHER, VALUE_NEXT, VALUE_BOOL };
 
@@ -401,6 +406,7 @@ static const struct emulator_flag {
 	{ "IOPt", VALUE_EITHER, set_poll_threads_percent, NULL, 0, 0 },
 	{ "IOPp", VALUE_EITHER, set_poll_sets_percent, NULL, 0, 0 },
 	{ "IOs", VALUE_EITHER, set_scheduler_polling, NULL, 0, 0 },
+	{ "JIT", VALUE_EITHER, set_native, NULL, 0, 0 },
 	{ "JPperf", VALUE_EITHER, NULL, BOOL, 0, 0 },
 	{ "JPcover", VALUE_EITHER, set_coverage, NULL, 0, 0 },
 	{ "JDdump", VALUE_EITHER, NULL, BOOL, 0, 0 },

@@ -26,6 +26,7 @@ struct options {
 	bool messages_off_heap;
 	size_t dist_busy_bytes; /* of a connection, at which senders wait; 0: as built in */
 	bool printable_unicode;
+	bool native;         /* modules get machine code */
 	char warnings;       /* w, i or e: what they are logged as */
 	char on_break;       /* what Ctrl-C does: m the menu, d ends, i nothing, c is for the shell */
 	char file_names;     /* u or l: UTF-8 or Latin-1 whatever the locale says; 0 */

@@ -16,6 +16,7 @@
 #include "code/code_path.h"
 #include "code/export.h"
 #include "code/fun.h"
+#include "code/code_area.h"
 #include "code/module.h"
 #include "erl_args.h"
 #include "dist/channel.h"
@@ -37,6 +38,7 @@
 #include "nif/nif.h"
 #include "socket/socket.h"
 #include "proc/batch.h"
+#include "jit/native.h"
 #include "proc/dirty.h"
 #include "proc/node_monitor.h"
 #include "proc/registry.h"
@@ -60,6 +62,7 @@ static const char usage[] =
 	"  +S N              scheduler threads (default: one a core)\n"
 	"  +A N              threads for file operations (default: 10; 0 is 1)\n"
 	"  +P N              how many processes there may be (default: 1048576)\n"
+	"  +JIT all|off      machine code for modules (default: off)\n"
 	"OTP's start (init, kernel, stdlib; see erl(1)):\n"
 	"  -eval EXPR, -noshell, -noinput, -boot FILE, -mode MODE, -config FILE,\n"
 	"  -args_file FILE, -env NAME VALUE, -pz DIR..., -extra ..., -root DIR\n"
@@ -186,8 +189,11 @@ static void init_rooms(struct options *o, char **words)
 	dirty_init(o->dirty_cpu, o->dirty_cpu_online, o->dirty_io);
 	export_init();
 	fun_init();
+	if (o->native)
+		code_area_want_native();
 	module_init();
 	exec_init(); /* wires the loop, the loader's back end and stack traces */
+	native_init();
 	bif_init();
 	ets_init();
 	trace_init();

@@ -18,7 +18,8 @@
  * The programs of the folders nif and driver have libraries: each .c file there is compiled with the header of the
  * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment; a .c file of the
  * folder cnode becomes a program with the library ei. Without that header they are skipped; so are programs of SCTP
- * (sctp_*) where the kernel has none. What has to do with descriptors runs on erlvm with several poll threads as well.
+ * (sctp_*) where the kernel has none. What has to do with descriptors runs on erlvm with several poll threads as well,
+ * most of the others with machine code.
  * ERL_TEST=name runs the programs whose name contains it. */
 #include <check.h>
 #include <errno.h>
@@ -634,10 +635,22 @@ START_TEST(test_program_with_poll_threads)
 }
 END_TEST
 
+/* Modules with machine code. Those of descriptors, which run twice already, and of nodes are about other things. */
+START_TEST(test_program_in_machine_code)
+{
+	static const char *const all[] = { "+JIT", "all", NULL };
+	const char *path = programs.paths[_i];
+
+	if (!is_of_descriptors(path) && strstr(path, "/dist/") == NULL && strstr(path, "/files/") == NULL)
+		run_on_erlvm(path, "erlvm-jit", all);
+}
+END_TEST
+
 Suite *erl_suite(void)
 {
 	Suite *s = suite_create("erl");
 	TCase *ours = tcase_create("erlvm"), *threads = tcase_create("poll_threads"), *stock = tcase_create("erl"), *library = tcase_create("library");
+	TCase *native = tcase_create("jit");
 
 	find_programs();
 	programs.stock_release = read_release("erl");
@@ -645,18 +658,22 @@ Suite *erl_suite(void)
 	find_nif_headers();
 	tcase_add_unchecked_fixture(ours, compile_programs, NULL);
 	tcase_add_unchecked_fixture(threads, compile_programs, NULL);
+	tcase_add_unchecked_fixture(native, compile_programs, NULL);
 	tcase_add_unchecked_fixture(library, compile_programs, NULL);
 	tcase_add_unchecked_fixture(stock, compile_programs, NULL);
 	tcase_set_timeout(ours, RUN_SECONDS);
 	tcase_set_timeout(threads, RUN_SECONDS);
+	tcase_set_timeout(native, RUN_SECONDS);
 	tcase_set_timeout(library, RUN_SECONDS);
 	tcase_set_timeout(stock, RUN_SECONDS);
 	tcase_add_loop_test(ours, test_program_on_erlvm, 0, programs.count);
 	tcase_add_loop_test(threads, test_program_with_poll_threads, 0, programs.count);
+	tcase_add_loop_test(native, test_program_in_machine_code, 0, programs.count);
 	tcase_add_loop_test(library, test_program_on_its_library, 0, programs.count);
 	tcase_add_loop_test(stock, test_program_on_stock_erl, 0, programs.count);
 	suite_add_tcase(s, ours);
 	suite_add_tcase(s, threads);
+	suite_add_tcase(s, native);
 	suite_add_tcase(s, library);
 	suite_add_tcase(s, stock);
 	return s;

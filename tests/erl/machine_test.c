@@ -231,6 +231,38 @@ START_TEST(test_a_peak_is_given_back)
 END_TEST
 #endif
 
+/* With +JIT all there is machine code, and no page that can be written and run; code that was changed where it stands,
+ * or went, is none any more. Where addresses are limited, or the build has no stencils, the loop does without. */
+#define CODE_PAGES "Pages = fun() -> {ok, B} = file:read_file(\"/proc/self/maps\"), " \
+	"L = [string:lexemes(M, \" \") || M <- string:lexemes(B, \"\\n\")], {length([P || [_, <<_, $w, $x, _/binary>> = P | _] <- L]), " \
+	"length([A || [A, <<\"r-xp\">>, _, _, <<\"0\">>] <- L])} end, "
+START_TEST(test_machine_code_cannot_be_written)
+{
+	static const char script[] = "-noshell -eval '" CODE_PAGES
+		"{0, N} = Pages(), M = lists:sort([{X rem 7, X} || X <- lists:seq(1, 5000)]), "
+		"erlang:trace_pattern({lists, '\\''_'\\'', '\\''_'\\''}, true, [local]), "
+		"T = spawn(fun() -> receive stop -> ok end end), erlang:trace(self(), true, [call, {tracer, T}]), "
+		"M = lists:sort(lists:reverse(M)), erlang:trace_pattern({lists, '\\''_'\\'', '\\''_'\\''}, false, [local]), "
+		"erlang:trace(self(), false, [all]), timer:sleep(100), {_, Told} = process_info(T, message_queue_len), true = Told > 0, "
+		"M = lists:sort(lists:reverse(M)), {0, _} = Pages(), io:format(\"~p~n\", [N > 0]), halt(3).'; echo $?";
+	static char printed[OUTPUT_MAX], command[4096];
+
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	snprintf(command, sizeof(command), "$VM +JIT all %s", script);
+	run(erlvm(), command, printed);
+	ck_assert_str_eq(printed, "true\n3\n");
+#endif
+	snprintf(command, sizeof(command), "$VM +JIT off %s", script);
+	run(erlvm(), command, printed);
+	ck_assert_str_eq(printed, "false\n3\n");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	run(erlvm(), "(ulimit -v 1500000; $VM +S 1 +JIT all -noshell -eval '" CODE_PAGES
+	    "io:format(\"~p~n\", [Pages()]), halt(3).'; echo $?)", printed);
+	ck_assert_str_eq(printed, "{0,0}\n3\n");
+#endif
+}
+END_TEST
+
 Suite *machine_suite(void)
 {
 	Suite *s = suite_create("machine");
@@ -245,6 +277,7 @@ Suite *machine_suite(void)
 	tcase_add_loop_test(t, test_quota_of_a_group_above, 0, sizeof(inherited) / sizeof(inherited[0]));
 	tcase_add_test(t, test_a_filter_of_system_calls_has_a_way_round);
 	tcase_add_test(t, test_sigusr2_tells_what_threads_wait_for);
+	tcase_add_test(t, test_machine_code_cannot_be_written);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	tcase_add_test(t, test_names_of_functions_end_where_addresses_do);
 	tcase_add_test(t, test_a_peak_is_given_back);

@@ -25,6 +25,21 @@ enum { VARIANT_DEBUG = 0 };
 #define VARIANT_PIN(name)
 #endif
 
+/* Calls machine code at `how` with the loop's registers, by their pins; `how` is what it returns. The compiler does not
+ * know that the stack must be aligned for it. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#define VARIANT_CALL_NATIVE(how, I, E, HTOP, p, x)                                                                     \
+	__asm__ volatile("movq %%rsp,%%rcx; andq $-16,%%rsp; subq $16,%%rsp; movq %%rcx,(%%rsp);"                      \
+			 "call *%%rax; movq (%%rsp),%%rsp"                                                             \
+			 : "+a"(how), "+r"(I), "+r"(E), "+r"(HTOP)                                                     \
+			 : "r"(p), "r"(x)                                                                              \
+			 : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3",       \
+			   "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",         \
+			   "xmm14", "xmm15", "memory", "cc")
+#else
+#define VARIANT_CALL_NATIVE(how, I, E, HTOP, p, x) ((how) = 0, (void)(I), (void)(E), (void)(HTOP), (void)(p), (void)(x))
+#endif
+
 /* The compiler forgets what it knows of a variable: it stays in one register instead of being derived again. */
 #if defined(__GNUC__)
 #define VARIANT_OPAQUE(variable) __asm__("" : "+r"(variable))

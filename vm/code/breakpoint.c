@@ -2,6 +2,7 @@
 /* Putting breakpoints in place. */
 #include "code/breakpoint.h"
 
+#include "code/module.h"
 #include "proc/exc.h"
 
 struct breakpoint_hooks breakpoint_hooks;
@@ -35,6 +36,7 @@ void breakpoint_place(struct breakpoint *b)
 	if (e == NULL) {
 		Inst *entry = b->info + FUNC_INFO_WORDS;
 
+		module_drop_native(entry);
 		b->opcode = (uint16_t)*entry;
 		*entry = (*entry & ~(Inst)0xffff) | OP_breakpoint;
 		return;
@@ -66,6 +68,7 @@ static void put_opcode(Inst *info, uint16_t op)
 {
 	Inst *entry = info + FUNC_INFO_WORDS;
 
+	module_drop_native(entry);
 	if ((uint16_t)*entry == OP_breakpoint)
 		breakpoint_at(info)->opcode = op;
 	else

@@ -9,6 +9,7 @@
 #ifndef VM_CODE_BREAKPOINT_H
 #define VM_CODE_BREAKPOINT_H
 
+#include "code/code_area.h"
 #include "code/export.h"
 #include "code/opcodes.h"
 
@@ -74,11 +75,18 @@ static inline enum opcode breakpoint_debugged(const Inst *info)
 {
 	return (enum opcode)(info[3] >> 32);
 }
-/* The operation at `at`, or the debugger's, whatever of a trace stands over it. */
+/* The operation at `at`, when machine code of it stands over it: it is kept right before that code. */
+static inline enum opcode breakpoint_native_opcode(const Inst *at)
+{
+	return (enum opcode)((const uint16_t *)*code_native_at(at))[-1];
+}
+/* The operation at `at`, or the debugger's, whatever of a trace or of machine code stands over it. */
 static inline enum opcode breakpoint_opcode(const Inst *at)
 {
 	uint16_t op = (uint16_t)*at;
 
+	if (unlikely(op == OP_native))
+		return breakpoint_native_opcode(at);
 	return unlikely(op == OP_breakpoint) ? breakpoint_at(at - FUNC_INFO_WORDS)->opcode : op;
 }
 /* The native that the call at `at` is of, when that is all there is of the native's own place in its module; or

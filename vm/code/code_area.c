@@ -19,12 +19,36 @@ static struct {
 	struct lock lock;
 	size_t next;         /* where the search starts */
 	atomic_uint_fast64_t given;
+	bool wants_native;
+	uintptr_t native;    /* where machine code may stand; 0: nowhere */
 	_Atomic(struct code_instance *) owners[PAGES];
 } area;
 
+void code_area_want_native(void) { area.wants_native = true; }
+
+uintptr_t code_area_native(void) { return area.native; }
+
+/* All of it in one piece, so that its parts reach each other. */
+static bool reserve_native(void)
+{
+	size_t bytes = CODE_NATIVE_BYTES + 3 * CODE_RANGE_BYTES;
+	struct mem_range whole;
+
+	range_reserve(&whole, bytes, RANGE_LIMITED);
+	if (whole.bytes < bytes) {
+		munmap((void *)whole.base, whole.bytes);
+		return false;
+	}
+	area.range.base = (whole.base + CODE_NATIVE_BYTES + CODE_RANGE_BYTES - 1) & -CODE_RANGE_BYTES;
+	area.range.bytes = CODE_RANGE_BYTES;
+	area.native = area.range.base - CODE_NATIVE_BYTES;
+	return true;
+}
+
 void code_area_init(void)
 {
-	range_reserve(&area.range, CODE_RANGE_BYTES, RANGE_LIMITED);
+	if (!area.wants_native || !reserve_native())
+		range_reserve(&area.range, CODE_RANGE_BYTES, RANGE_LIMITED);
 	area.base = area.range.base;
 	lock_init(&area.lock, LOCK_code_area);
 }
@@ -47,12 +71,18 @@ static size_t find_run(size_t from, size_t n)
 	return PAGES;
 }
 
-/* The same, and it can be written. */
+/* The same, and it can be written; and the addresses of its machine code. */
 static size_t commit_run(size_t from, size_t n)
 {
-	size_t first = find_run(from, n);
+	size_t first = find_run(from, n), had = area.range.committed;
 
-	return first != PAGES && range_commit(&area.range, (first + n) * PAGE_BYTES) ? first : PAGES;
+	if (first == PAGES || !range_commit(&area.range, (first + n) * PAGE_BYTES))
+		return PAGES;
+	if (area.native != 0 && area.range.committed > had &&
+	    mprotect(code_native_at((const Inst *)(area.base + had)), area.range.committed - had,
+		     PROT_READ | PROT_WRITE) != 0)
+		return PAGES;
+	return first;
 }
 
 Inst *code_area_take(struct code_instance *owner, size_t words)

@@ -8,9 +8,24 @@
 
 struct code_instance;
 
-#define CODE_RANGE_BYTES ((uintptr_t)1 << 30)
+/* Where machine code is wanted (code_area_want_native), the range begins at a multiple of its size, as many bytes
+ * behind each word stands the address of its operation's machine code (0: none), and before it is room for that
+ * code. */
+enum { CODE_RANGE_SHIFT = 30 };
+#define CODE_RANGE_BYTES ((uintptr_t)1 << CODE_RANGE_SHIFT)
+#define CODE_NATIVE_BYTES ((uintptr_t)1 << 28)
 
+/* Before code_area_init. */
+void code_area_want_native(void);
 void code_area_init(void);
+/* The first of CODE_NATIVE_BYTES bytes that nobody may use yet; 0: no machine code is wanted, or addresses are
+ * limited. */
+uintptr_t code_area_native(void);
+/* The place of that address. `at` is loaded code; code_area_native() is not 0. */
+static inline uintptr_t *code_native_at(const Inst *at)
+{
+	return (uintptr_t *)((uintptr_t)at + CODE_RANGE_BYTES);
+}
 /* Zeroed, for code of `owner`. Fails: NULL when the range is full. */
 Inst *code_area_take(struct code_instance *owner, size_t words);
 void code_area_give(Inst *at, size_t words);

@@ -57,6 +57,7 @@ enum line_break line_break_find(const struct code_instance *c, uint32_t line)
 
 void line_break_set(struct code_instance *c, uint32_t line, bool on)
 {
+	module_drop_native(c->words);
 	for (uint32_t i = 0; i < c->line_count; i++) {
 		Inst *at = c->lines[i].line == line ? find_break(c, &c->lines[i]) : NULL;
 

@@ -25,6 +25,8 @@ enum { BUCKETS = 4096, SEEN_AT_ONCE = 1 << 12 };
 
 int (*module_translate)(const struct beam_file *f, struct code_instance *c, struct beam_error *error);
 
+struct module_native_hooks module_native_hooks;
+
 static struct {
 	struct lock lock;    /* makes entries; enters new code */
 	_Atomic(struct module *) buckets[BUCKETS];
@@ -170,6 +172,8 @@ struct code_instance *module_prepare(const uint8_t *bytes, size_t n, struct beam
 	c->module = f->module;
 	if (module_translate(f, c, error) == 0) {
 		take_from_file(c, f);
+		if (module_native_hooks.made != NULL)
+			module_native_hooks.made(c);
 	} else {
 		module_free_instance(c);
 		c = NULL;
@@ -178,9 +182,24 @@ struct code_instance *module_prepare(const uint8_t *bytes, size_t n, struct beam
 	return c;
 }
 
+static void drop_native(struct code_instance *c)
+{
+	if (c->native != NULL)
+		module_native_hooks.drop(c);
+}
+
+void module_drop_native(const Inst *at)
+{
+	struct code_instance *c = code_area_owner(at);
+
+	if (c != NULL)
+		drop_native(c);
+}
+
 /* All but the literals. */
 static void free_code(struct code_instance *c)
 {
+	drop_native(c);
 	if (c->words != NULL)
 		code_area_give(c->words, c->word_count);
 	mem_free(c->functions);

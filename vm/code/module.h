@@ -51,6 +51,7 @@ struct code_instance {
 	bool *declared_nifs; /* E: by function, whether it may be native; mem_alloc; NULL: all may */
 	struct nif_library *nif; /* NULL: none */
 	_Atomic bool loads_nif; /* somebody is loading one */
+	struct native_code *native; /* its machine code (jit/native.h), or NULL */
 	const Inst *on_load; /* entry of the on_load function while it has not run; else NULL */
 };
 
@@ -71,6 +72,15 @@ void module_each(void (*see)(const struct module *m, void *arg), void *arg);
 
 /* ---- wired by exec: the translation. Fills c (fields E) from f. Fails: -EINVAL with *error. */
 extern int (*module_translate)(const struct beam_file *f, struct code_instance *c, struct beam_error *error);
+/* ---- wired by jit, or NULL: machine code of c, which nobody can call yet; and none from now on: nobody runs it. */
+extern struct module_native_hooks {
+	void (*made)(struct code_instance *c);
+	void (*drop)(struct code_instance *c);
+} module_native_hooks;
+/* The code that `at` is in will be changed where it stands: it has no machine code from now on. The world is stopped,
+ * or nobody can call it. */
+void module_drop_native(const Inst *at);
+
 /* Room for the code of c, zeroed: sets words and word_count. Fails: -ENOMEM when the range is full. */
 int code_alloc(struct code_instance *c, size_t words);
 

@@ -9,6 +9,7 @@
 #include "base/lock.h"
 #include "base/range.h"
 #include "code/breakpoint.h"
+#include "code/module.h"
 
 enum { DETOURS_MAX = 1 << 20 };
 
@@ -34,7 +35,10 @@ void nif_code_init(void)
 void nif_place(Inst *info, const struct nif_function *f)
 {
 	Inst *entry = info + FUNC_INFO_WORDS;
-	uint16_t op = (uint16_t)*entry;
+	uint16_t op;
+
+	module_drop_native(entry);
+	op = (uint16_t)*entry;
 
 	if (breakpoint_opcode(entry) == OP_breakpoint_debug)
 		info[3] = (uint32_t)info[3] | (Inst)OP_call_nif << 32;

@@ -24,6 +24,7 @@
 #include "exec/exec.h"
 #include "exec/record_ops.h"
 #include "exec/traced.h"
+#include "jit/native.h"
 #include "proc/message.h"
 #include "proc/process_gc.h"
 #include "proc/process_life.h"

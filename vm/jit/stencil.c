@@ -129,7 +129,7 @@ static uint64_t value_of(const struct stencil_patch *p, const Inst *i, const str
 	case STENCIL_HERE:
 		return (uintptr_t)i;
 	case STENCIL_RANGE:
-		return (uintptr_t)i >> STENCIL_RANGE_SHIFT;
+		return (uintptr_t)i >> CODE_RANGE_SHIFT;
 	case STENCIL_FUNCTION:
 		return ways->function(ways->arg, n);
 	case STENCIL_HOLE_COUNT:

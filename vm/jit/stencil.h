@@ -11,14 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "code/code_area.h"
 #include "proc/process.h"
 
 /* What a word of an operation holds, two bits each. */
 enum stencil_word { STENCIL_X, STENCIL_Y, STENCIL_WIDE, STENCIL_NARROW /* 0 to 2^31 - 1 */ };
-
-/* Code stands in a range of 2^SHIFT bytes, at a multiple of that; SHADOW bytes behind a word is the address of its
- * operation's machine code, or 0. */
-enum { STENCIL_RANGE_SHIFT = 30, STENCIL_SHADOW = 1 << STENCIL_RANGE_SHIFT };
 
 /* What goes into a hole: STENCIL_HOLE(name, letter of its symbol, has a number). */
 #define STENCIL_HOLES                                                                              \
@@ -35,7 +32,7 @@ enum { STENCIL_RANGE_SHIFT = 30, STENCIL_SHADOW = 1 << STENCIL_RANGE_SHIFT };
 	STENCIL_HOLE(EXIT, "EXIT", 0)    /* the loop does this operation */                        \
 	STENCIL_HOLE(LEAVE, "LEAVE", 0)  /* the loop goes on at rbx */                             \
 	STENCIL_HOLE(HERE, "HERE", 0)    /* the operation itself */                                \
-	STENCIL_HOLE(RANGE, "range", 0)  /* of code: its address >> SHIFT */                       \
+	STENCIL_HOLE(RANGE, "range", 0)  /* of code: its address >> CODE_RANGE_SHIFT */            \
 	STENCIL_HOLE(FUNCTION, "", 0)    /* of C, by its number in stencil_functions */
 enum stencil_hole {
 #define STENCIL_HOLE(name, letter, numbered) STENCIL_##name,
@@ -44,6 +41,7 @@ enum stencil_hole {
 	STENCIL_HOLE_COUNT
 };
 
+enum { STENCIL_BYTES_MAX = 4096 };
 enum stencil_form { STENCIL_ABS32 /* not negative */, STENCIL_ABS64, STENCIL_REL32 };
 
 struct stencil_patch {

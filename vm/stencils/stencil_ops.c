@@ -29,6 +29,7 @@
 #include "exec/record_ops.h"
 #include "exec/traced.h"
 #include "exec/unwind.h"
+#include "jit/native.h"
 #include "jit/stencil.h"
 #include "proc/message.h"
 #include "proc/process_gc.h"
@@ -176,15 +177,15 @@ extern Term list_of_operands[];
 /* To the operation at I: by its machine code, or by the loop. What stands outside the range of code has none. */
 #define DISPATCH()                                                                                 \
 	do {                                                                                       \
-		int (*const *native_)(void);                                                       \
+		uintptr_t native_;                                                                 \
                                                                                                    \
 		rbx = I;                                                                           \
-		if ((uintptr_t)rbx >> STENCIL_RANGE_SHIFT != (uintptr_t)hole_range)                \
+		if ((uintptr_t)rbx >> CODE_RANGE_SHIFT != (uintptr_t)hole_range)                \
 			return hole_LEAVE();                                                       \
-		native_ = (int (*const *)(void))((uintptr_t)rbx + STENCIL_SHADOW);                 \
-		if (*native_ == NULL)                                                              \
+		native_ = *code_native_at(rbx);                                                    \
+		if (native_ == 0)                                                                  \
 			return hole_LEAVE();                                                       \
-		return (*native_)();                                                               \
+		return ((int (*)(void))native_)();                                                 \
 	} while (0)
 #define ENTER()                                                                                    \
 	do {                                                                                       \

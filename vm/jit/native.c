@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A module's machine code: first each operation gets its stencil and its place, then they are filled. An operation
+ * that is the loop's has a stub that leaves to it; ways out of stencils have such stubs behind all operations. */
+#include "jit/native.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "code/breakpoint.h"
+#include "code/code_area.h"
+#include "jit/native_pages.h"
+#include "jit/stencil.h"
+
+/* lea at(%rip),%rbx; jmp to */
+enum { LEA_BYTES = 7, STUB_BYTES = LEA_BYTES + 5, RETURN_BYTES = 6, JUMP_BYTES = 6, ENTRY_BYTES = sizeof(uint16_t) };
+
+/* What all modules' code shares, in pages of its own. */
+static struct {
+	uintptr_t exits[NATIVE_PREEMPTED_RETURN + 1]; /* by enum native_exit */
+	uintptr_t functions; /* a jump to each of stencil_functions, FUNCTION_BYTES apart */
+} shared;
+enum { FUNCTION_BYTES = 16 };
+
+struct native_code {
+	uint8_t *at;
+	size_t bytes;
+};
+
+/* An operation of the module. */
+struct place {
+	uint32_t word;
+	uint32_t offset;     /* of its machine code */
+	uint16_t op;         /* whose stencil it is */
+	bool is_entry;       /* the loop enters here */
+	const struct stencil *stencil; /* NULL: it is the loop's */
+};
+
+struct assembly {
+	struct code_instance *c;
+	struct place *places;
+	size_t count, room;
+	uint32_t *place_of;  /* by word: of the operation that begins there, + 1 */
+	size_t bytes;        /* all of it */
+	size_t stub_end;     /* where the next stub goes */
+	uint8_t *to;
+	const Inst *left_at; /* the operation whose way to the loop was made last */
+	uintptr_t left_stub;
+};
+
+/* ---- operations */
+
+/* An operation that does those behind it too, which all stand there, is what it would be alone. */
+static unsigned plain_op(unsigned op)
+{
+	switch (op) {
+	case OP_add_xix_call_only:
+	case OP_add_xix_move_call_only:
+		return OP_add_xix;
+	case OP_add_xxx_call_only:
+		return OP_add_xxx;
+	default:
+		return op;
+	}
+}
+
+static size_t op_words(const Inst *at)
+{
+	const struct opcode_info *o = opcode_info((uint16_t)*at);
+	size_t words = o->words;
+
+	for (unsigned i = 0; i < o->count; i++)
+		if (o->fields[i].kind == 'n')
+			words += (uint32_t)((const int32_t *)at)[o->fields[i].offset / 4];
+	return words;
+}
+
+/* ---- first pass */
+
+static uintptr_t anywhere(void *arg, const Inst *at)
+{
+	(void)at;
+	return *(uintptr_t *)arg;
+}
+
+static uintptr_t any_function(void *arg, unsigned number)
+{
+	(void)number;
+	return *(uintptr_t *)arg;
+}
+
+/* Do its operands fit? All ways are near. */
+static bool fits(const struct stencil *s, const Inst *i)
+{
+	uint8_t to[STENCIL_BYTES_MAX];
+	uintptr_t at = code_area_native();
+	struct stencil_ways ways = { at, at, at, at, &at, anywhere, anywhere, anywhere, any_function };
+
+	return stencil_fill(s, i, &ways, to, at);
+}
+
+static size_t stubs_of(const struct stencil *s)
+{
+	size_t exits = 0, preempts = 0;
+
+	for (unsigned i = 0; i < s->patch_count; i++) {
+		exits |= s->patches[i].hole == STENCIL_EXIT;
+		preempts += s->patches[i].hole == STENCIL_PREEMPT && s->patches[i].number != 0;
+	}
+	return exits + preempts;
+}
+
+static void add_place(struct assembly *a, const Inst *at)
+{
+	struct place *p;
+	unsigned op = plain_op((uint16_t)*at);
+	const struct stencil *s = stencil_find(op, at);
+
+	if (a->count == a->room) {
+		a->room = a->room * 2 + 64;
+		a->places = mem_realloc(a->places, a->room * sizeof *a->places);
+	}
+	p = &a->places[a->count++];
+	*p = (struct place){ .word = (uint32_t)(at - a->c->words), .op = (uint16_t)op };
+	if (s != NULL && fits(s, at))
+		p->stencil = s;
+	a->place_of[p->word] = (uint32_t)a->count;
+}
+
+/* The loop enters at a function, and behind what it did itself, where that is worth it: two operations at least. */
+static bool is_entered(const struct assembly *a, size_t n)
+{
+	const struct place *p = &a->places[n];
+
+	if (p->stencil == NULL || n == 0 || p[-1].stencil != NULL)
+		return false;
+	return p[-1].op == OP_func_info || (n + 1 < a->count && p[1].stencil != NULL);
+}
+
+static void lay_out(struct assembly *a)
+{
+	size_t at = 0, stubs = 0;
+
+	for (size_t n = 0; n < a->count; n++) {
+		struct place *p = &a->places[n];
+
+		p->is_entry = is_entered(a, n);
+		at += p->is_entry ? ENTRY_BYTES : 0;
+		p->offset = (uint32_t)at;
+		at += p->stencil != NULL ? p->stencil->size : STUB_BYTES;
+		stubs += p->stencil != NULL ? stubs_of(p->stencil) : 0;
+	}
+	a->stub_end = at;
+	a->bytes = at + stubs * STUB_BYTES;
+}
+
+/* ---- second pass */
+
+static void put_stub(uint8_t *to, const Inst *i, uintptr_t way)
+{
+	int64_t here = (int64_t)((uintptr_t)i - (uintptr_t)(to + LEA_BYTES));
+	int64_t there = (int64_t)(way - (uintptr_t)(to + STUB_BYTES));
+	int32_t distance = (int32_t)here;
+
+	ENSURE(here == distance && there == (int32_t)there);
+	memcpy(to, (const uint8_t[]){ 0x48, 0x8d, 0x1d }, 3);
+	memcpy(to + 3, &distance, 4);
+	distance = (int32_t)there;
+	to[LEA_BYTES] = 0xe9;
+	memcpy(to + LEA_BYTES + 1, &distance, 4);
+}
+
+static uintptr_t add_stub(struct assembly *a, const Inst *i, enum native_exit how)
+{
+	uint8_t *to = a->to + a->stub_end;
+
+	ENSURE(a->stub_end + STUB_BYTES <= a->bytes);
+	put_stub(to, i, shared.exits[how]);
+	a->stub_end += STUB_BYTES;
+	return (uintptr_t)to;
+}
+
+static uintptr_t find_label(void *arg, const Inst *at)
+{
+	const struct assembly *a = arg;
+	size_t word = (size_t)(at - a->c->words);
+
+	ENSURE(word < a->c->word_count && a->place_of[word] != 0);
+	return (uintptr_t)a->to + a->places[a->place_of[word] - 1].offset;
+}
+
+/* All exits of one operation share a stub. */
+static uintptr_t find_exit(void *arg, const Inst *at)
+{
+	struct assembly *a = arg;
+
+	if (a->left_at != at) {
+		a->left_at = at;
+		a->left_stub = add_stub(a, at, NATIVE_LEFT);
+	}
+	return a->left_stub;
+}
+
+static uintptr_t find_preempt(void *arg, const Inst *at)
+{
+	return add_stub(arg, at, NATIVE_PREEMPTED);
+}
+
+static uintptr_t find_function(void *arg, unsigned number)
+{
+	(void)arg;
+	return shared.functions + number * FUNCTION_BYTES;
+}
+
+static void fill(struct assembly *a)
+{
+	for (size_t n = 0; n < a->count; n++) {
+		const struct place *p = &a->places[n];
+		const Inst *at = a->c->words + p->word;
+		uint8_t *to = a->to + p->offset;
+		struct stencil_ways ways = {
+			.leave = shared.exits[NATIVE_LEFT],
+			.preempt = shared.exits[NATIVE_PREEMPTED],
+			.preempt_return = shared.exits[NATIVE_PREEMPTED_RETURN],
+			.arg = a, .label = find_label, .exit_at = find_exit, .preempt_at = find_preempt,
+			.function = find_function,
+		};
+
+		if (p->is_entry)
+			memcpy(to - ENTRY_BYTES, &(uint16_t){ (uint16_t)*at }, ENTRY_BYTES);
+		if (p->stencil == NULL) {
+			put_stub(to, at, shared.exits[NATIVE_LEFT]);
+			continue;
+		}
+		ways.next = (uintptr_t)to + p->stencil->size;
+		ENSURE(stencil_fill(p->stencil, at, &ways, to, (uintptr_t)to));
+	}
+}
+
+static void publish(struct assembly *a)
+{
+	for (size_t n = 0; n < a->count; n++) {
+		const struct place *p = &a->places[n];
+		Inst *at = a->c->words + p->word;
+
+		if (p->stencil == NULL)
+			continue;
+		*code_native_at(at) = (uintptr_t)a->to + p->offset;
+		if (p->is_entry)
+			*at = (*at & ~(Inst)0xffff) | OP_native;
+	}
+}
+
+static void assemble(struct assembly *a)
+{
+	lay_out(a);
+	a->to = native_pages_take(a->bytes);
+	if (a->to == NULL)
+		return;
+	fill(a);
+	if (!native_pages_seal(a->to, a->bytes)) {
+		native_pages_give(a->to, a->bytes);
+		return;
+	}
+	publish(a);
+	a->c->native = mem_alloc(sizeof *a->c->native);
+	*a->c->native = (struct native_code){ a->to, a->bytes };
+}
+
+static void make_native(struct code_instance *c)
+{
+	struct assembly a = { .c = c };
+
+	if (c->word_count == 0)
+		return;
+	a.place_of = mem_zalloc(c->word_count * sizeof *a.place_of);
+	for (size_t word = 0; word < c->word_count; word += op_words(c->words + word))
+		add_place(&a, c->words + word);
+	assemble(&a);
+	mem_free(a.places);
+	mem_free(a.place_of);
+}
+
+static void drop_native(struct code_instance *c)
+{
+	for (size_t word = 0; word < c->word_count; word++) {
+		Inst *at = c->words + word;
+		uintptr_t *native = code_native_at(at);
+
+		if (*native == 0)
+			continue;
+		if ((uint16_t)*at == OP_native)
+			*at = (*at & ~(Inst)0xffff) | breakpoint_native_opcode(at);
+		*native = 0;
+	}
+	native_pages_give(c->native->at, c->native->bytes);
+	mem_free(c->native);
+	c->native = NULL;
+}
+
+/* ---- what all share */
+
+/* mov $how,%eax; ret -- and for each function of C: jmp *2(%rip); its address */
+static bool make_shared(void)
+{
+	size_t exits = sizeof shared.exits / sizeof shared.exits[0];
+	size_t bytes = (exits + stencil_function_count) * FUNCTION_BYTES;
+	uint8_t *to = native_pages_take(bytes);
+
+	if (to == NULL)
+		return false;
+	for (size_t i = 0; i < exits; i++) {
+		uint8_t *at = to + i * FUNCTION_BYTES;
+
+		memcpy(at, (const uint8_t[RETURN_BYTES]){ 0xb8, (uint8_t)i, 0, 0, 0, 0xc3 }, RETURN_BYTES);
+		shared.exits[i] = (uintptr_t)at;
+	}
+	shared.functions = (uintptr_t)(to + exits * FUNCTION_BYTES);
+	for (size_t i = 0; i < stencil_function_count; i++) {
+		uint8_t *at = (uint8_t *)shared.functions + i * FUNCTION_BYTES;
+
+		memcpy(at, (const uint8_t[JUMP_BYTES]){ 0xff, 0x25, 2, 0, 0, 0 }, JUMP_BYTES);
+		memcpy(at + JUMP_BYTES + 2, &stencil_functions[i].call, sizeof stencil_functions[i].call);
+	}
+	return native_pages_seal(to, bytes);
+}
+
+void native_init(void)
+{
+	if (code_area_native() == 0 || stencil_count == 0)
+		return;
+	native_pages_init(code_area_native());
+	if (make_shared())
+		module_native_hooks = (struct module_native_hooks){ make_native, drop_native };
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Machine code of loaded modules, put together of stencils.
+ * The loop enters it by the operation `native`, which is put over the first operation of a function and over those
+ * behind an operation that is the loop's; what was there stands right before the machine code. Machine code leaves by
+ * returning to the loop, with rbx at an operation that the loop does or goes on at. A process, its stack and its heap
+ * never hold an address of machine code: frames return to operations, which are looked up.
+ * Invariant: pages of machine code are written before anything leads to them, and never again. Locks: code gets machine
+ * code before anybody can call it, and loses it while the world is stopped, or when nobody can run it any more. */
+#ifndef VM_JIT_NATIVE_H
+#define VM_JIT_NATIVE_H
+
+#include <stdbool.h>
+
+#include "code/module.h"
+
+/* Why machine code has returned to the loop. */
+enum native_exit {
+	NATIVE_LEFT,             /* rbx: what the loop does */
+	NATIVE_PREEMPTED,        /* at a function's entry */
+	NATIVE_PREEMPTED_RETURN, /* where a function returned to */
+};
+
+/* Runs p's machine code from p->i on, which has the operation `native`; the heap is stored back, before and after. p->i
+ * is then where the loop goes on. */
+enum native_exit native_run(Process *p, Term *x);
+
+/* Modules that are loaded from now on get machine code, where code_area_native() has room and the build has stencils.
+ * After opcodes_init. */
+void native_init(void);
+
+#endif
