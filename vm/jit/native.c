@@ -77,28 +77,6 @@ static size_t op_words(const Inst *at)
 
 /* ---- first pass */
 
-static uintptr_t anywhere(void *arg, const Inst *at)
-{
-	(void)at;
-	return *(uintptr_t *)arg;
-}
-
-static uintptr_t any_function(void *arg, unsigned number)
-{
-	(void)number;
-	return *(uintptr_t *)arg;
-}
-
-/* Do its operands fit? All ways are near. */
-static bool fits(const struct stencil *s, const Inst *i)
-{
-	uint8_t to[STENCIL_BYTES_MAX];
-	uintptr_t at = code_area_native();
-	struct stencil_ways ways = { at, at, at, at, &at, anywhere, anywhere, anywhere, any_function };
-
-	return stencil_fill(s, i, &ways, to, at);
-}
-
 static size_t stubs_of(const struct stencil *s)
 {
 	size_t exits = 0, preempts = 0;
@@ -122,7 +100,7 @@ static void add_place(struct assembly *a, const Inst *at)
 	}
 	p = &a->places[a->count++];
 	*p = (struct place){ .word = (uint32_t)(at - a->c->words), .op = (uint16_t)op };
-	if (s != NULL && fits(s, at))
+	if (s != NULL && stencil_fits(s, at))
 		p->stencil = s;
 	a->place_of[p->word] = (uint32_t)a->count;
 }

@@ -159,6 +159,17 @@ static bool fill_hole(uint8_t *to, uintptr_t at, const struct stencil_patch *p, 
 	return false;
 }
 
+bool stencil_fits(const struct stencil *s, const Inst *i)
+{
+	for (unsigned n = 0; n < s->patch_count; n++) {
+		const struct stencil_patch *p = &s->patches[n];
+
+		if (p->form == STENCIL_ABS32 && value_of(p, i, NULL) + (uint64_t)(int64_t)p->addend >= NARROW_END)
+			return false;
+	}
+	return true;
+}
+
 bool stencil_fill(const struct stencil *s, const Inst *i, const struct stencil_ways *ways, uint8_t *to, uintptr_t at)
 {
 	bool fits = true;

@@ -41,7 +41,6 @@ enum stencil_hole {
 	STENCIL_HOLE_COUNT
 };
 
-enum { STENCIL_BYTES_MAX = 4096 };
 enum stencil_form { STENCIL_ABS32 /* not negative */, STENCIL_ABS64, STENCIL_REL32 };
 
 struct stencil_patch {
@@ -83,6 +82,8 @@ struct stencil_ways {
 	uintptr_t (*preempt_at)(void *arg, const Inst *at);
 	uintptr_t (*function)(void *arg, unsigned number);
 };
+/* Do the operands fit their holes? Ways, which are near, do. */
+bool stencil_fits(const struct stencil *s, const Inst *i);
 /* Writes the stencil of the operation at i, that will stand at address `at`, into `to`. Fails: false, a value does not
  * fit its hole: the operation is the loop's. */
 bool stencil_fill(const struct stencil *s, const Inst *i, const struct stencil_ways *ways, uint8_t *to, uintptr_t at);

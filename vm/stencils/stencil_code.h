@@ -9,7 +9,7 @@
 
 #include "jit/stencil.h"
 
-enum { CODE_BYTES_MAX = STENCIL_BYTES_MAX, CODE_STEPS_MAX = 512, CODE_STEP_PATCHES = 2, CODE_PATCHES_MAX = 255 };
+enum { CODE_BYTES_MAX = 4096, CODE_STEPS_MAX = 512, CODE_STEP_PATCHES = 2, CODE_PATCHES_MAX = 255 };
 enum { CODE_STACK_MAX = 512 };
 
 /* A relocation of the object file, as what shall go there. is_pure: a function that changes nothing. */

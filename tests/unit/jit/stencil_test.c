@@ -287,8 +287,10 @@ START_TEST(test_stencil_fill_refuses_what_does_not_fit)
 
 	bench.code[1] = (1u << 31) - 1;
 	ck_assert(stencil_fill(&s, bench.code, &ways, to, 0));
+	ck_assert(stencil_fits(&s, bench.code));
 	bench.code[1]++;
 	ck_assert(!stencil_fill(&s, bench.code, &ways, to, 0));
+	ck_assert(!stencil_fits(&s, bench.code));
 	bench.code[1] = (Inst)-1;
 	ck_assert(!stencil_fill(&s, bench.code, &ways, to, 0));
 }
