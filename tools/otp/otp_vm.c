@@ -113,6 +113,8 @@ static int fill_stock(struct otp_vm *vm, const struct source *from, char *why, s
         err = otp_check(memory_file(from->memory), otp_symbols_image(vm->symbols), &vm->layout, why, size);
     if (!err)
         err = find_ports(vm, from, why, size);
+    vm->nodes[0] = err ? 0 : locate(vm, "erts_visible_dist_entries");
+    vm->nodes[1] = err ? 0 : locate(vm, "erts_hidden_dist_entries");
     return err;
 }
 

@@ -15,6 +15,7 @@ struct otp_vm {
     struct otp_symbols *symbols;
     struct otp_layout layout;
     char no_ports[160]; /* why ports of a stock emulator are not read, or "" */
+    uint64_t nodes[2]; /* of a stock emulator: where its lists of connected nodes begin; 0: not known */
     struct erlvm_layout *ours; /* NULL: a stock emulator; else symbols is NULL */
 };
 

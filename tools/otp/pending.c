@@ -13,7 +13,15 @@
 #include "snapshot_state.h"
 #include "target/thread_call.h"
 
-enum { MAX_WAITERS = 4096, MAX_CHANNELS = 4096, MAX_CHAINS = 4096, MAX_ASYNC = 1024, ATOM_SHIFT = 6, NAME_BYTES = 192 };
+enum {
+    MAX_WAITERS = 4096,
+    MAX_CHANNELS = 4096,
+    MAX_CHAINS = 4096,
+    MAX_NODES = 65536,
+    MAX_ASYNC = 1024,
+    ATOM_SHIFT = 6,
+    NAME_BYTES = 192,
+};
 
 struct reading {
     struct snapshot *s;
@@ -197,25 +205,58 @@ static int tell_node(struct reading *r, struct waiters *w)
     return tell(r, &p);
 }
 
-/* Of a stock emulator: the node that the port leads to. */
-static int tell_node_of_port(struct reading *r, uint64_t port)
+/* Of a stock emulator. */
+static int tell_node_at(struct reading *r, uint64_t node)
 {
     const struct snapshot *s = r->s;
     const uint16_t *off = s->layout->off;
     struct waiters w = {.r = r, .p = {.kind = PENDING_NODE_WAIT}};
-    uint64_t specific, node, name, first;
-    uint32_t state, queue;
+    uint64_t name, first;
+    uint32_t queue;
     int err;
 
-    if (!read_number(s, port + off[OTP_PORT_STATE], &state, sizeof state) ||
-        !snapshot_bit(s, state, OTP_PORT_STATE_CONNECTION) || !read_word(s, port + off[OTP_PORT_SPECIFIC], &specific) ||
-        !read_word(s, specific + off[OTP_PORT_NODE], &node) || !read_word(s, node + off[OTP_NODE_NAME], &name) ||
+    if (!read_word(s, node + off[OTP_NODE_NAME], &name) ||
         !read_number(s, node + off[OTP_NODE_QUEUE], &queue, sizeof queue) ||
         !read_word(s, node + off[OTP_NODE_WAITERS], &first))
         return 0;
     name_atom(s, name, w.p.what, sizeof w.p.what);
     err = each_of_circle(s, first, see_waiter, &w);
     return !err && snapshot_bit(s, queue, OTP_QUEUE_BUSY) ? tell_node(r, &w) : err;
+}
+
+/* The node that the port leads to. */
+static int tell_node_of_port(struct reading *r, uint64_t port)
+{
+    const struct snapshot *s = r->s;
+    const uint16_t *off = s->layout->off;
+    uint64_t specific, node;
+    uint32_t state;
+
+    if (!read_number(s, port + off[OTP_PORT_STATE], &state, sizeof state) ||
+        !snapshot_bit(s, state, OTP_PORT_STATE_CONNECTION) || !read_word(s, port + off[OTP_PORT_SPECIFIC], &specific) ||
+        !read_word(s, specific + off[OTP_PORT_NODE], &node))
+        return 0;
+    return tell_node_at(r, node);
+}
+
+/* Those that a process carries; the others are told with their ports. */
+static int tell_nodes_of_processes(struct reading *r, uint64_t list)
+{
+    const struct snapshot *s = r->s;
+    uint64_t node, controller;
+    int err = 0;
+
+    if (!read_word(s, list, &node))
+        return 0;
+    for (int i = 0; node && i < MAX_NODES && !err; i++) {
+        if (!read_word(s, node + s->layout->off[OTP_NODE_CONTROLLER], &controller))
+            break;
+        if ((controller & 0xf) == OTP_TAG_PID)
+            err = tell_node_at(r, node);
+        if (!read_word(s, node + s->layout->off[OTP_NODE_NEXT], &node))
+            break;
+    }
+    return err;
 }
 
 static int tell_channel(struct reading *r, uint64_t channel)
@@ -276,7 +317,13 @@ static int read_ports(struct reading *r)
 {
     int err = snapshot_ports(r->s, see_port, r, NULL);
 
-    return !err && r->s->ours && (r->wanted[PENDING_NODE] || r->wanted[PENDING_NODE_WAIT]) ? tell_channels(r) : err;
+    if (err || !(r->wanted[PENDING_NODE] || r->wanted[PENDING_NODE_WAIT]))
+        return err;
+    if (r->s->ours)
+        return tell_channels(r);
+    for (size_t i = 0; i < sizeof r->s->vm->nodes / sizeof *r->s->vm->nodes && !err; i++)
+        err = tell_nodes_of_processes(r, r->s->vm->nodes[i]);
+    return err;
 }
 
 /* ---- threads */

@@ -253,6 +253,9 @@ static void say_unknown(const struct before *b, const struct before_vm *vm)
     if (err && err != -ESRCH)
         note("which file operations of process %u were under way before is not known: "
              "/proc/PID/task/TID/syscall: %s", vm->vm.layout.vm, strerror(-err));
+    if (b->kinds[PENDING_NODE] && vm->knows[PENDING_NODE] && !vm->vm.ours && !vm->vm.nodes[0])
+        note("which connections to nodes were busy before that processes of process %u carry (TLS) is not known: "
+             "erts_visible_dist_entries is not found in it", vm->vm.layout.vm);
 }
 
 static int fill_vm(struct before *b, struct before_vm *vm, const struct otp_vm *from)
