@@ -131,7 +131,7 @@ $(BUILD)/obj/vm/%.o: vm/%.c Makefile
 HAS_STENCILS := $(if $(SAN),,$(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | \
 	awk '/ __clang__ / { clang = 1 } / __x86_64__ / { x86 = 1 } END { if (x86 && !clang) print 1 }'))
 STENCIL_CFLAGS := -std=c17 -D_GNU_SOURCE $(filter -DERLVM_%,$(VM_CFLAGS)) -Ivm -I$(GEN) -O2 -w -fno-strict-aliasing -fno-pic -fno-pie \
-	-fcf-protection=none -fno-stack-protector -fomit-frame-pointer -mno-red-zone -fno-ipa-icf -fno-jump-tables -fno-gcse \
+	-fcf-protection=none -fno-stack-protector -fomit-frame-pointer -ffixed-rbp -mno-red-zone -fno-ipa-icf -fno-jump-tables -fno-gcse \
 	-fno-tree-slp-vectorize -fno-align-functions -fno-align-jumps -fno-align-loops -fno-align-labels \
 	-fno-reorder-blocks-and-partition -fno-asynchronous-unwind-tables -ffunction-sections
 STENCIL_TOOLS := $(BUILD)/stencil_variants $(BUILD)/stencil_tool

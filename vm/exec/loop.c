@@ -42,6 +42,9 @@
 #define Y(off) (*(Term *)((char *)E - REG_Y_BIT + (off)))
 #define REG(off) (*(Term *)(((off) & REG_Y_BIT ? (char *)E - REG_Y_BIT : (char *)x) + (off)))
 #define SOURCE(word) ({ Term source_ = (word); source_is_reg(source_) ? REG(source_ >> 2) : source_; })
+/* Of a list behind the operation. */
+#define REG_IN(word) REG(word)
+#define SOURCE_IN(word) SOURCE(word)
 
 #define ELEMENT(t, n) (boxed_ptr(t)[1 + (n)])
 
@@ -53,6 +56,7 @@
 #define CASE(op) L_##op
 #define TRACED(op) T_##op
 #define NEXT(op) do { I += OPWORDS_##op; DISPATCH(); } while (0)
+#define NEXT_BEHIND(list) do { I = (list); DISPATCH(); } while (0) /* the end of this operation's list */
 #define JUMP(words) do { I += (words); DISPATCH(); } while (0)
 #define JUMP_BY(words) JUMP(words)               /* a number of words that is no field of this operation */
 #define JUMP_WORD(n) JUMP((int64_t)W(n))         /* a label in that word */
@@ -114,6 +118,14 @@
 			goto preempt_return;                                                       \
 		DISPATCH();                                                                        \
 	} while (0)
+
+/* bif0 to bif3: `form` calls the function, and leaves its result in r, and live and fail. */
+#define GUARD_CALL(n, form)                                                                        \
+	dst = H(1);                                                                                \
+	next = I + OPWORDS_bif##n;                                                                 \
+	SWAPOUT();                                                                                 \
+	form;                                                                                      \
+	goto guard_called
 
 /* An error with no native function at its head. */
 #define RAISE_ERROR(why)                                                                           \

@@ -3,7 +3,8 @@
  *   - each instruction is known, and each hole is one that the patcher fills;
  *   - rbp, r14 and r15 are never written, rbp never read; rsp changes only by constants, is where it was at each way
  *     out, and is aligned at calls; nothing is read or written through it but what lies between;
- *   - it never returns, and never runs past its end;
+ *   - it never returns, and never runs past its end. (A way out that is called never returns either: it is a jump, once
+ *     the function's part of the stack is taken away.)
  *   - before a way out to EXIT, where the loop does the whole operation again, nothing was written, and nothing called
  *     that may write.
  * Then branches to jumps become branches to where these go, what is never reached goes, and the last jump to the next
@@ -91,7 +92,7 @@ static bool read_registers(struct code *c, struct code_step *s, csh capstone, co
 {
 	cs_regs reads, writes;
 	uint8_t read_count = 0, write_count = 0;
-	bool moves_stack = in->id == X86_INS_CALL || read_stack_change(s, in);
+	bool moves_stack = s->flow == FLOW_RETURN || in->id == X86_INS_CALL || read_stack_change(s, in);
 
 	if (cs_regs_access(capstone, in, reads, &read_count, writes, &write_count) != CS_ERR_OK)
 		return refuse(c, "unknown instruction: %s %s", in->mnemonic, in->op_str);
@@ -116,6 +117,12 @@ static bool read_registers(struct code *c, struct code_step *s, csh capstone, co
 	return true;
 }
 
+static bool is_way(enum stencil_hole hole)
+{
+	return hole == STENCIL_LABEL || hole == STENCIL_WORD_LABEL || hole == STENCIL_PREEMPT ||
+	       hole == STENCIL_PREEMPT_RETURN || hole == STENCIL_NEXT || hole == STENCIL_EXIT || hole == STENCIL_LEAVE;
+}
+
 /* What the processor runs after it. A direct jump's target is a byte of the function, in `to` until all are read. */
 static bool read_flow(struct code *c, struct code_step *s, csh capstone, const cs_insn *in)
 {
@@ -123,8 +130,15 @@ static bool read_flow(struct code *c, struct code_step *s, csh capstone, const c
 	bool is_direct = x->op_count == 1 && x->operands[0].type == X86_OP_IMM;
 
 	s->to = NO_STEP;
-	if (cs_insn_group(capstone, in, CS_GRP_RET) || in->id == X86_INS_RET)
-		return refuse(c, "returns");
+	if (cs_insn_group(capstone, in, CS_GRP_RET) || in->id == X86_INS_RET) {
+		s->flow = FLOW_RETURN;
+		return true;
+	}
+	if (in->id == X86_INS_CALL && s->patch_count == 1 && is_way(s->patches[0].hole)) {
+		s->flow = FLOW_JUMP;
+		s->drops = true;
+		return true;
+	}
 	if (in->id == X86_INS_CALL) {
 		s->calls = true;
 		return is_direct && s->patch_count == 0 ? refuse(c, "calls itself") : true;
@@ -145,12 +159,6 @@ static bool read_flow(struct code *c, struct code_step *s, csh capstone, const c
 	if (s->flow != FLOW_ON && s->patch_count == 0)
 		s->to = (int)x->operands[0].imm;
 	return true;
-}
-
-static bool is_way(enum stencil_hole hole)
-{
-	return hole == STENCIL_LABEL || hole == STENCIL_WORD_LABEL || hole == STENCIL_PREEMPT ||
-	       hole == STENCIL_PREEMPT_RETURN || hole == STENCIL_NEXT || hole == STENCIL_EXIT || hole == STENCIL_LEAVE;
 }
 
 /* Each hole where it belongs: ways in jumps, functions in calls, numbers in what is neither. */
@@ -265,7 +273,7 @@ static void thread_jumps(struct code *c)
 		for (int hops = 0; s->to != NO_STEP && hops < c->count; hops++) {
 			const struct code_step *to = &c->steps[s->to];
 
-			if (to->flow != FLOW_JUMP)
+			if (to->flow != FLOW_JUMP || to->drops)
 				break;
 			s->to = to->to;
 			if (to->to == NO_STEP) {
@@ -320,7 +328,9 @@ static bool hold_step(struct code *c, const struct code_step *s, int depth, bool
 		return refuse(c, "uses the stack of its caller");
 	if (s->calls && depth % 16 != 8)
 		return refuse(c, "calls with a stack that is not aligned");
-	if (is_out && depth != 0)
+	if (s->flow == FLOW_RETURN)
+		return refuse(c, "returns");
+	if (is_out && depth != 0 && !s->drops)
 		return refuse(c, "leaves with a stack of its own");
 	if (is_out && dirty && goes_out_by(s, STENCIL_EXIT))
 		return refuse(c, "leaves to be done again when it has changed something");
@@ -359,7 +369,7 @@ static void turn_last_branch(struct code *c)
 	struct code_step *branch = &c->steps[c->count - 2], *jump = branch + 1, turned;
 
 	if (c->count < 2 || branch->flow != FLOW_BRANCH || jump->flow != FLOW_JUMP || jump->to != NO_STEP ||
-	    !goes_out_by(branch, STENCIL_NEXT))
+	    jump->drops || !goes_out_by(branch, STENCIL_NEXT))
 		return;
 	turned = *branch;
 	branch->condition ^= 1;
@@ -376,12 +386,20 @@ static void shorten(struct code *c)
 			remove_step(c, i);
 	turn_last_branch(c);
 	last = &c->steps[c->count - 1];
-	if (c->count > 1 && last->flow == FLOW_JUMP && goes_out_by(last, STENCIL_NEXT))
+	if (c->count > 1 && last->flow == FLOW_JUMP && !last->drops && goes_out_by(last, STENCIL_NEXT))
 		c->count--; /* no step goes to a jump any more */
+}
+
+/* Of `add $depth,%rsp`. */
+static unsigned drop_bytes(const struct code_step *s)
+{
+	return !s->drops || s->depth == 0 ? 0 : s->depth <= INT8_MAX ? 4 : 7;
 }
 
 static unsigned step_bytes(const struct code_step *s)
 {
+	if (s->drops)
+		return drop_bytes(s) + 5;
 	if (s->flow == FLOW_JUMP)
 		return s->to == NO_STEP || s->is_long ? 5 : 2;
 	if (s->flow == FLOW_BRANCH)
@@ -415,9 +433,22 @@ static void place_steps(struct code *c)
 	}
 }
 
+/* Returns where the next instruction goes. */
+static uint8_t *put_drop(uint8_t *at, const struct code_step *s)
+{
+	unsigned bytes = drop_bytes(s);
+	int32_t depth = s->depth;
+
+	if (bytes == 0)
+		return at;
+	memcpy(at, (const uint8_t[]){ 0x48, bytes == 4 ? 0x83 : 0x81, 0xc4 }, 3);
+	memcpy(at + 3, &depth, bytes - 3);
+	return at + bytes;
+}
+
 static void put_jump(struct code *c, const struct code_step *s)
 {
-	uint8_t *at = c->bytes + s->offset;
+	uint8_t *at = put_drop(c->bytes + s->offset, s);
 	unsigned bytes = step_bytes(s);
 	int32_t distance = s->to == NO_STEP ? 0 : (int32_t)c->steps[s->to].offset - (int32_t)(s->offset + bytes);
 

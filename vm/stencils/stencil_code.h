@@ -24,6 +24,7 @@ enum code_flow {
 	FLOW_JUMP,           /* to a step, or by its patch out of the stencil */
 	FLOW_BRANCH,         /* the same, or on */
 	FLOW_INDIRECT,
+	FLOW_RETURN,
 };
 
 /* An instruction. */
@@ -32,6 +33,7 @@ struct code_step {
 	uint8_t length, condition; /* of a branch */
 	enum code_flow flow;
 	int to;              /* a step; -1: out, or none */
+	bool drops;          /* a jump out that was a call: it takes its function's part of the stack away */
 	bool calls, writes;  /* calls C; may change memory, or the top of heap or stack */
 	int16_t stack;       /* bytes that it takes from the machine's stack */
 	int16_t stack_use;   /* those that it looks at, from rsp on */

@@ -134,13 +134,17 @@ enum { table, traced_table = table }; /* a native that a fun is of is called by 
 		memcpy(&bits_, &d_, sizeof bits_);                                                 \
 		(bits_ & exponent_) != exponent_;                                                  \
 	})
-/* Lists of operands have no holes: there is no such thing to link with, which the tool says. */
-extern Term list_of_operands[];
-#define REG_at list_of_operands
-#define REG_dst list_of_operands[0]
-#define SOURCE_at list_of_operands
-#define SOURCE_list list_of_operands
-#define SOURCE_next list_of_operands
+/* Operands in a list have no holes: they are read where they stand, as the loop does. */
+#define REG_IN(word)                                                                               \
+	({                                                                                         \
+		Term at_ = (word);                                                                 \
+                                                                                                   \
+		&ALWAYS_FRESH((at_ & REG_Y_BIT ? (char *)E - REG_Y_BIT : (char *)x) + at_);        \
+	})[0]
+#define SOURCE_IN(word) ({ Term word_ = (word); source_is_reg(word_) ? REG_IN(word_ >> 2) : word_; })
+/* Variables of the loop that hold operands: there is no such thing to link with, which the tool says. */
+extern Term operand_of_the_loop[];
+#define REG_dst operand_of_the_loop[0]
 
 /* ---- ways out */
 #define EXIT() return hole_EXIT()
@@ -160,9 +164,10 @@ extern Term list_of_operands[];
 #define DISPATCH_TO(op) EXIT()
 #define NEXT(op)                                                                                   \
 	do {                                                                                       \
-		_Static_assert((int)OP_##op == (int)THIS, "another operation's end");                        \
+		_Static_assert((int)OP_##op == (int)THIS, "another operation's end");              \
 		return hole_CONT();                                                                \
 	} while (0)
+#define NEXT_BEHIND(list) return hole_CONT()
 #define JUMP(words)                                                                                \
 	do {                                                                                       \
 		JUMP_##words;                                                                      \
@@ -218,6 +223,24 @@ __attribute__((cold)) WAY(hole_P0);
 			return hole_PR();                                                          \
 		}                                                                                  \
 		DISPATCH();                                                                        \
+	} while (0)
+/* A guard function changes nothing but the top of the heap. So where it failed, or a collection is due, the loop may
+ * call it again, though the tool could not know that: this is no EXIT. */
+#define GUARD_CALL(n, form)                                                                        \
+	do {                                                                                       \
+		p->heap.top = HTOP;                                                                \
+		p->heap.stop = E;                                                                  \
+		form;                                                                              \
+		HTOP = p->heap.top;                                                                \
+		if (likely(r != TERM_NONE) && (fail != 0 || live == 0 || likely(!call_wants_gc(p)))) { \
+			REG(H(1)) = r;                                                             \
+			return hole_CONT();                                                        \
+		}                                                                                  \
+		p->exc_kind = EXC_NONE;                                                            \
+		if (r == TERM_NONE && fail != 0)                                                   \
+			return hole_L2();                                                          \
+		rbx = I;                                                                           \
+		return hole_LEAVE();                                                               \
 	} while (0)
 
 static inline int before_the_first(void)
