@@ -307,11 +307,12 @@ static void make_stencil(const struct row *at)
 
 static void print_tables(void)
 {
+	/* By names of our own: headers may declare them as they are. */
 	for (unsigned i = 0; i < tool.function_count; i++)
-		fprintf(tool.table, "extern void %s(void);\n", tool.functions[i]);
+		fprintf(tool.table, "extern void function_%u(void) __asm__(\"%s\");\n", i, tool.functions[i]);
 	fputs("const struct stencil_function stencil_functions[] = {\n", tool.table);
 	for (unsigned i = 0; i < tool.function_count; i++)
-		fprintf(tool.table, "\t{ \"%s\", %s },\n", tool.functions[i], tool.functions[i]);
+		fprintf(tool.table, "\t{ \"%s\", function_%u },\n", tool.functions[i], i);
 	fprintf(tool.table, "\t{ 0 }\n};\nconst size_t stencil_function_count = %u;\n", tool.function_count);
 	fputs("const struct stencil stencils[] = {\n", tool.table);
 	for (size_t i = 0; i < tool.stencils; i++) {
