@@ -52,7 +52,7 @@ START_TEST(test_list_tells_what_a_vm_is_about)
     /* the one that counted has ended, or not yet */
     ck_assert_int_le(labs(support_number(r->out, "\"type\":\"vm\"", "processes") - support_number(r->out, "told", "told")), 1);
     ck_assert_int_gt(support_number(r->out, "\"type\":\"vm\"", "up_ns"), 100000000);
-    ck_assert_msg(!support_emulator_exports() || strstr(r->out, "\"commands\":\"all but user\"") != NULL, "%s", r->out);
+    ck_assert_msg(!support_emulator_exports() || strstr(r->out, "\"commands\":\"all but calls, user\"") != NULL, "%s", r->out);
     ck_assert_msg(strstr(r->out, "OTP ") != NULL, "%s", r->out);
 }
 END_TEST
@@ -116,7 +116,7 @@ START_TEST(test_list_doctor_tells_which_commands_work)
         "$ERLSNOOP stacks -p $n; s=$?; kill $p $n; exit $s");
 
     ck_assert_int_eq(r->status, 1);
-    ck_assert_ptr_ne(strstr(r->out, support_emulator_exports() ? " otp-uprobe all but user\n" : " otp-uprobe all but mailboxes, requests, user\n"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, support_emulator_exports() ? " otp-uprobe all but calls, user\n" : " otp-uprobe all but mailboxes, requests, calls, user\n"), NULL);
     ck_assert_ptr_ne(strstr(r->out, " stacks    yes   the VM's memory is read\n"), NULL);
     ck_assert_ptr_ne(strstr(r->out, " erlvm      all but stacks\n"), NULL);
     ck_assert_ptr_ne(strstr(r->out, " stacks    no    it publishes no table of its memory (erlvm_layout)"), NULL);

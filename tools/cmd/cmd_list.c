@@ -115,25 +115,29 @@ static unsigned count_schedulers(int pid)
     return n;
 }
 
-/* "all", "all but stacks", "3 of 5" or "none". */
+enum { LACKS_NAMED = 2 };
+
+/* "all", "all but calls, user", "3 of 5" or "none". */
 static void format_commands(char *out, size_t size, const struct target *t, const struct plan *plan)
 {
     struct verdict verdicts[VERDICT_COMMANDS];
-    unsigned works = 0;
-    const char *lacks = "";
+    const char *lacks[LACKS_NAMED] = {"", ""};
+    unsigned lacking = 0;
 
     verdict_all(t, plan, verdicts);
     for (size_t i = 0; i < VERDICT_COMMANDS; i++) {
-        works += verdicts[i].works;
-        if (!verdicts[i].works)
-            lacks = verdict_commands[i];
+        if (verdicts[i].works)
+            continue;
+        if (lacking < LACKS_NAMED)
+            lacks[lacking] = verdict_commands[i];
+        lacking++;
     }
-    if (works == VERDICT_COMMANDS || !works)
-        snprintf(out, size, "%s", works ? "all" : "none");
-    else if (works == VERDICT_COMMANDS - 1)
-        snprintf(out, size, "all but %s", lacks);
+    if (!lacking || lacking == VERDICT_COMMANDS)
+        snprintf(out, size, "%s", lacking ? "none" : "all");
+    else if (lacking <= LACKS_NAMED)
+        snprintf(out, size, "all but %s%s%s", lacks[0], lacking > 1 ? ", " : "", lacks[1]);
     else
-        snprintf(out, size, "%u of %u", works, (unsigned)VERDICT_COMMANDS);
+        snprintf(out, size, "%u of %u", VERDICT_COMMANDS - lacking, (unsigned)VERDICT_COMMANDS);
 }
 
 static void print_vm(struct state *st, const struct target *t, const struct plan *plan)

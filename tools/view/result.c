@@ -436,6 +436,15 @@ static void subtract_row(const struct view_table *t, uint64_t *whole, uint64_t *
     }
 }
 
+/* Whether anything was counted in it, be its weight zero. */
+static bool is_counted(const struct view_table *t, uint64_t *row)
+{
+    for (const struct view_column *c = t->columns; c < t->columns + t->ncolumns; c++)
+        if ((c->kind == VIEW_COUNTER && *member(row, c->at)) || (c->kind == VIEW_HIST && hist_of(row, c->at)->count))
+            return true;
+    return false;
+}
+
 static int print_table(const struct result_source *s, struct counted *c)
 {
     struct shown row = {0, "(other)", c->all, c->all, c->whole};
@@ -454,7 +463,7 @@ static int print_table(const struct result_source *s, struct counted *c)
         print_row(s, c->table, &(struct shown){c->lines[i].vm, c->lines[i].name, c->lines[i].row, c->all, c->whole});
     }
     row.row = rest;
-    if (result_weigh(c->table, rest))
+    if (is_counted(c->table, rest))
         print_row(s, c->table, &row);
     free(rest);
     return 0;

@@ -11,6 +11,7 @@
 #include "event/event.h"
 
 #define VIEW_INLINE static inline __attribute__((unused))
+#define VIEW_APART static __attribute__((unused))
 #define VIEW_NAME(name) struct name_text name
 
 struct name_text {
