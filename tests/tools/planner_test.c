@@ -16,10 +16,30 @@ static bool start(struct planner *p, int pid)
 
     ck_assert_int_eq(target_open_pid(pid, &target), 0);
     ck_assert_int_eq(target_read_life(pid, &life), 0);
-    started = planner_start(p, &target, &life, true);
+    started = planner_start(p, &target, &life, true, true);
     ck_assert_int_eq(target.elf == NULL, started);
     target_close(&target);
     return started;
+}
+
+/* The names that came with the plan are those that whoever attaches would have read. */
+static void check_names(struct planner_job *job)
+{
+    struct names *names = names_new(), *own = names_new();
+    uint32_t vm = job->plan->vm->layout.vm;
+    uint64_t atom;
+
+    ck_assert(names && own && job->names != NULL);
+    names_take(names, job->names);
+    job->names = NULL;
+    ck_assert_int_eq(names_add(own, &job->plan->vm->layout, job->plan->vm->ours), 0);
+    atom = names_find_atom(names, vm, "gen_server");
+    ck_assert_uint_ne(atom, WIRE_NO_ATOM);
+    ck_assert_uint_eq(atom, names_find_atom(own, vm, "gen_server"));
+    ck_assert_str_eq(names_atom(names, vm, atom), "gen_server");
+    ck_assert_uint_eq(names_atoms(names, vm), names_atoms(own, vm));
+    names_free(names);
+    names_free(own);
 }
 
 static struct planner_job *await_job(struct planner *p)
@@ -55,6 +75,8 @@ START_TEST(test_planner_plans_as_if_it_was_waited_for)
         ck_assert_int_eq(job->life.pid, pid);
         ck_assert_uint_eq(job->plan->nhooks, plan->nhooks);
         ck_assert_uint_eq(plan_count(job->plan), plan_count(plan));
+        if (i) /* those of the first are left, and go with it */
+            check_names(job);
         planner_free(job);
     }
     ck_assert(planner_is_idle(&planner) && !planner_has(&planner, pid));

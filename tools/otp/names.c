@@ -20,8 +20,8 @@
 #include "../../bpf/event.h"
 #include "common/term_text.h"
 
-struct vm {
-    struct vm *next;
+struct names_vm {
+    struct names_vm *next;
     struct otp_layout layout;
     struct erlvm_layout ours; /* of an erlvm */
     struct memory *memory;
@@ -36,7 +36,7 @@ struct vm {
 enum { LAST_RESULTS = 2, OWN_NUMBER_MASK = 0xfffffff /* of a pid of an erlvm */ };
 
 struct names {
-    struct vm *vms;
+    struct names_vm *vms;
 };
 
 struct names *names_new(void)
@@ -44,7 +44,7 @@ struct names *names_new(void)
     return calloc(1, sizeof(struct names));
 }
 
-static void free_vm(struct vm *vm)
+static void free_vm(struct names_vm *vm)
 {
     otp_atoms_free(vm->atoms);
     otp_code_free(vm->code);
@@ -56,37 +56,30 @@ void names_free(struct names *names)
 {
     if (!names)
         return;
-    for (struct vm *vm = names->vms, *next; vm; vm = next) {
+    for (struct names_vm *vm = names->vms, *next; vm; vm = next) {
         next = vm->next;
         free_vm(vm);
     }
     free(names);
 }
 
-static struct vm *find_vm(struct names *names, uint32_t pid)
+static struct names_vm *find_vm(struct names *names, uint32_t pid)
 {
-    for (struct vm *vm = names->vms; vm; vm = vm->next)
+    for (struct names_vm *vm = names->vms; vm; vm = vm->next)
         if (vm->layout.vm == pid)
             return vm;
     return NULL;
 }
 
 /* NULL: not known. */
-static const char *find_atom(const struct vm *vm, uint64_t index)
+static const char *find_atom(const struct names_vm *vm, uint64_t index)
 {
     return vm ? otp_atoms_text(vm->atoms, index) : NULL;
 }
 
-int names_add(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours)
-{
-    struct memory *memory;
-    int err = memory_open((int)layout->vm, &memory);
-
-    return err ? err : names_add_memory(names, layout, ours, memory);
-}
-
-int names_add_memory(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours,
-                     struct memory *memory)
+/* Takes the memory over, also when it fails. */
+static int read_vm(const struct otp_layout *layout, const struct erlvm_layout *ours, struct memory *memory,
+                   struct names_vm **out)
 {
     const uint16_t *off = layout->off;
     struct otp_code_layout code = {
@@ -94,20 +87,12 @@ int names_add_memory(struct names *names, const struct otp_layout *layout, const
         .nfunctions = off[OTP_CODE_NFUNCTIONS], .functions = off[OTP_CODE_FUNCTIONS], .lines = off[OTP_CODE_LINES],
         .fnames = off[OTP_LINES_FNAMES], .loc_size = off[OTP_LINES_LOC_SIZE], .loc = off[OTP_LINES_LOC],
         .lines_functions = off[OTP_LINES_FUNCTIONS], .native = layout->jit, .ours = NULL};
-    struct vm *vm = calloc(1, sizeof *vm), **at;
+    struct names_vm *vm = calloc(1, sizeof *vm);
     int err;
 
     if (!vm) {
         memory_close(memory);
         return -ENOMEM;
-    }
-    for (at = &names->vms; *at && (*at)->layout.vm != layout->vm;)
-        at = &(*at)->next;
-    if (*at) {
-        struct vm *old = *at;
-
-        *at = old->next;
-        free_vm(old);
     }
     vm->layout = *layout;
     if (ours) {
@@ -123,18 +108,71 @@ int names_add_memory(struct names *names, const struct otp_layout *layout, const
         code.own = own == WIRE_NO_ATOM ? 0 : own << 6 | OTP_TAG_ATOM;
         err = otp_code_new(vm->memory, &code, &vm->code);
     }
-    if (err) {
+    if (err)
         free_vm(vm);
-        return err;
-    }
+    else
+        *out = vm;
+    return err;
+}
+
+int names_read(const struct otp_layout *layout, const struct erlvm_layout *ours, struct names_vm **out)
+{
+    struct memory *memory;
+    int err = memory_open((int)layout->vm, &memory);
+
+    return err ? err : read_vm(layout, ours, memory, out);
+}
+
+static void forget_vm(struct names *names, uint32_t pid)
+{
+    struct names_vm **at = &names->vms, *old;
+
+    while (*at && (*at)->layout.vm != pid)
+        at = &(*at)->next;
+    old = *at;
+    if (!old)
+        return;
+    *at = old->next;
+    free_vm(old);
+}
+
+void names_take(struct names *names, struct names_vm *vm)
+{
+    forget_vm(names, vm->layout.vm);
     vm->next = names->vms;
     names->vms = vm;
-    return 0;
+}
+
+void names_leave(struct names_vm *vm)
+{
+    if (vm)
+        free_vm(vm);
+}
+
+int names_add(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours)
+{
+    struct memory *memory;
+    int err = memory_open((int)layout->vm, &memory);
+
+    return err ? err : names_add_memory(names, layout, ours, memory);
+}
+
+int names_add_memory(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours,
+                     struct memory *memory)
+{
+    struct names_vm *vm;
+    int err;
+
+    forget_vm(names, layout->vm);
+    err = read_vm(layout, ours, memory, &vm);
+    if (!err)
+        names_take(names, vm);
+    return err;
 }
 
 void names_end(struct names *names, uint32_t pid)
 {
-    struct vm *vm = find_vm(names, pid);
+    struct names_vm *vm = find_vm(names, pid);
 
     if (vm)
         vm->results = LAST_RESULTS;
@@ -142,7 +180,7 @@ void names_end(struct names *names, uint32_t pid)
 
 void names_end_result(struct names *names)
 {
-    for (struct vm **at = &names->vms, *vm; (vm = *at);) {
+    for (struct names_vm **at = &names->vms, *vm; (vm = *at);) {
         if (!vm->results || --vm->results) {
             at = &vm->next;
             continue;
@@ -156,7 +194,7 @@ void names_end_result(struct names *names)
 
 static uint64_t count_purges(void *ctx)
 {
-    const struct vm *vm = ctx;
+    const struct names_vm *vm = ctx;
     struct otp_layout now;
 
     return vm->layouts < 0 || bpf_map_lookup_elem(vm->layouts, &vm->slot, &now) ? 0 : now.purges;
@@ -167,7 +205,7 @@ static uint64_t count_purges(void *ctx)
  */
 static uint64_t last_purge(void *ctx, uint64_t module)
 {
-    const struct vm *vm = ctx;
+    const struct names_vm *vm = ctx;
     struct otp_purge_key key = {vm->slot, (uint32_t)(module >> 6)};
     struct otp_layout now;
     uint64_t last = 0;
@@ -182,7 +220,7 @@ static uint64_t last_purge(void *ctx, uint64_t module)
 
 void names_follow(struct names *names, uint32_t pid, int layouts, int purged, uint32_t slot)
 {
-    struct vm *vm = find_vm(names, pid);
+    struct names_vm *vm = find_vm(names, pid);
 
     if (!vm)
         return;
@@ -194,7 +232,7 @@ void names_follow(struct names *names, uint32_t pid, int layouts, int purged, ui
 
 uint64_t names_find_atom(struct names *names, uint32_t pid, const char *text)
 {
-    struct vm *vm = find_vm(names, pid);
+    struct names_vm *vm = find_vm(names, pid);
 
     return vm ? otp_atoms_find(vm->atoms, text) : WIRE_NO_ATOM;
 }
@@ -202,7 +240,7 @@ uint64_t names_find_atom(struct names *names, uint32_t pid, const char *text)
 /* ---- texts */
 
 /* An atom that a VM made just before it ended has no text any more. */
-static void append_atom(struct term_text *t, struct vm *vm, uint64_t index)
+static void append_atom(struct term_text *t, struct names_vm *vm, uint64_t index)
 {
     const char *text = index == WIRE_NO_ATOM ? NULL : find_atom(vm, index);
 
@@ -214,7 +252,7 @@ static void append_atom(struct term_text *t, struct vm *vm, uint64_t index)
         term_text_atom(t, text, index);
 }
 
-static void append_mfa(struct term_text *t, struct vm *vm, uint64_t module, uint64_t function, uint64_t arity)
+static void append_mfa(struct term_text *t, struct names_vm *vm, uint64_t module, uint64_t function, uint64_t arity)
 {
     const char *of = module == WIRE_NO_ATOM ? NULL : find_atom(vm, module);
     const char *name = function == WIRE_NO_ATOM ? NULL : find_atom(vm, function);
@@ -228,7 +266,7 @@ static void append_mfa(struct term_text *t, struct vm *vm, uint64_t module, uint
     term_text_arity(t, arity);
 }
 
-static void append_reason(struct term_text *t, struct vm *vm, const struct wire_name *name)
+static void append_reason(struct term_text *t, struct names_vm *vm, const struct wire_name *name)
 {
     uint64_t shape = name->words[0];
     char printed[WIRE_REASON_TEXT_BYTES + 1];
@@ -250,7 +288,7 @@ int names_place(struct names *names, uint32_t pid, uint64_t address, uint64_t pu
                 char *buf, size_t size)
 {
     struct term_text text = {buf, size, 0};
-    struct vm *vm = find_vm(names, pid);
+    struct names_vm *vm = find_vm(names, pid);
     int err = vm ? otp_code_find(vm->code, address, purges, place) : -ESRCH;
 
     if (err)
@@ -264,27 +302,27 @@ int names_place(struct names *names, uint32_t pid, uint64_t address, uint64_t pu
 
 struct otp_code *names_code(struct names *names, uint32_t vm)
 {
-    struct vm *found = find_vm(names, vm);
+    struct names_vm *found = find_vm(names, vm);
 
     return found ? found->code : NULL;
 }
 
 struct memory *names_memory(struct names *names, uint32_t vm)
 {
-    struct vm *found = find_vm(names, vm);
+    struct names_vm *found = find_vm(names, vm);
 
     return found ? found->memory : NULL;
 }
 
 void names_since(struct names *names, uint64_t time_ns)
 {
-    for (struct vm *vm = names->vms; vm; vm = vm->next)
+    for (struct names_vm *vm = names->vms; vm; vm = vm->next)
         memory_since(vm->memory, time_ns);
 }
 
 void names_keep_up(struct names *names)
 {
-    for (struct vm *vm = names->vms; vm; vm = vm->next)
+    for (struct names_vm *vm = names->vms; vm; vm = vm->next)
         if (!vm->results)
             otp_atoms_keep_up(vm->atoms);
 }
@@ -295,7 +333,7 @@ const char *names_atom(struct names *names, uint32_t vm, uint64_t index)
 }
 
 /* The number of the process that is there by now; 0: none. Source: erl_ptab.h of OTP; of an erlvm vm/layout.def. */
-static ev_id read_pid(const struct vm *vm, uint64_t address)
+static ev_id read_pid(const struct names_vm *vm, uint64_t address)
 {
     const struct otp_packing *p = &vm->layout.packing;
     uint64_t term;
@@ -312,7 +350,7 @@ static ev_id read_pid(const struct vm *vm, uint64_t address)
 
 bool names_owner(struct names *names, uint32_t pid, uint64_t address, uint64_t id, bool by_call, struct wire_name *out)
 {
-    struct vm *vm = find_vm(names, pid);
+    struct names_vm *vm = find_vm(names, pid);
     struct wire_name all[OTP_OWNER_NAMES];
     const struct wire_name *called;
     struct otp_owner owner;
@@ -330,7 +368,7 @@ bool names_owner(struct names *names, uint32_t pid, uint64_t address, uint64_t i
 
 size_t names_atoms(struct names *names, uint32_t vm)
 {
-    struct vm *found = find_vm(names, vm);
+    struct names_vm *found = find_vm(names, vm);
 
     return found ? otp_atoms_count(found->atoms) : 0;
 }
@@ -356,7 +394,7 @@ void names_see(struct names *names, uint32_t vm, const struct wire_name *name)
 const char *names_text(struct names *names, uint32_t pid, const struct wire_name *name, char *buf, size_t size)
 {
     struct term_text text = {buf, size, 0};
-    struct vm *vm = find_vm(names, pid);
+    struct names_vm *vm = find_vm(names, pid);
     struct otp_code_place place;
     const char *atom;
 

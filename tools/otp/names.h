@@ -13,6 +13,7 @@
 #include "otp_user.h"
 
 struct names;
+struct names_vm;
 struct memory;
 struct otp_code;
 struct otp_code_place;
@@ -29,6 +30,13 @@ uint64_t names_find_atom(struct names *names, uint32_t vm, const char *text);
  * Fails: -errno. No message.
  */
 int names_add(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours);
+/*
+ * The same in two steps, the first of which takes its time, and may be on another thread than that of `names`. Owns:
+ * names_take or names_leave takes *out over. Fails: -errno. No message.
+ */
+int names_read(const struct otp_layout *layout, const struct erlvm_layout *ours, struct names_vm **out);
+void names_take(struct names *names, struct names_vm *vm);
+void names_leave(struct names_vm *vm);
 /* The same of one whose memory is read by this, which it takes over, also when it fails. */
 int names_add_memory(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours,
                      struct memory *memory);

@@ -5,8 +5,12 @@
 static void *plan(void *ctx)
 {
     struct planner_job *job = ctx;
+    const struct otp_vm *vm;
 
     job->err = plan_new(&job->target, job->hooks_only, &job->plan);
+    vm = job->err ? NULL : job->plan->vm;
+    if (vm && job->wants_names && names_read(&vm->layout, vm->ours, &job->names))
+        job->names = NULL;
     job->done = true;
     return NULL;
 }
@@ -19,13 +23,15 @@ static struct planner_job *find_free(struct planner *p)
     return NULL;
 }
 
-bool planner_start(struct planner *p, struct target *target, const struct target_life *life, bool hooks_only)
+bool planner_start(struct planner *p, struct target *target, const struct target_life *life, bool hooks_only,
+                   bool wants_names)
 {
     struct planner_job *job = find_free(p);
 
     if (!job)
         return false;
-    *job = (struct planner_job){.target = *target, .life = *life, .hooks_only = hooks_only};
+    *job = (struct planner_job){
+        .target = *target, .life = *life, .hooks_only = hooks_only, .wants_names = wants_names};
     if (pthread_create(&job->thread, NULL, plan, job)) {
         job->life.pid = 0;
         return false;
@@ -61,6 +67,7 @@ struct planner_job *planner_next(struct planner *p)
 void planner_free(struct planner_job *job)
 {
     pthread_join(job->thread, NULL);
+    names_leave(job->names);
     plan_free(job->plan);
     target_close(&job->target);
     job->life.pid = 0;

@@ -65,6 +65,12 @@ static const char *const known_texts[] = {
 #undef OTP_ATOM
 };
 
+/* Those of a VM that was planned by a thread came with its plan. */
+static int add_names(struct watch *w, const struct otp_vm *vm)
+{
+    return w->named == vm->layout.vm ? 0 : names_add(w->names, &vm->layout, vm->ours);
+}
+
 static int hook_process(struct watch *w, const struct target *t, struct plan *plan)
 {
     uint32_t slot;
@@ -73,7 +79,7 @@ static int hook_process(struct watch *w, const struct target *t, struct plan *pl
 
     if (!plan->vm)
         return 0;
-    err = names_add(w->names, &plan->vm->layout, plan->vm->ours);
+    err = add_names(w, plan->vm);
     if (err && !target_lives(t->pid))
         return -ESRCH;
     if (err)
@@ -101,17 +107,23 @@ static int attach_places(struct watch *w, const struct target *t, struct plan *p
     return notes < 0 ? notes : hooks < 0 ? hooks : notes + hooks;
 }
 
+/* Whether the session attaches to it itself. */
+static bool is_own(const struct watch *w, const struct target *t)
+{
+    return w->ops.attach && (!w->ops.serves || w->ops.serves(w->ops.ctx, t));
+}
+
 /* What the session attaches to itself has names for who reads its memory alone. */
 static int attach_target(struct watch *w, const struct target *t, struct plan *plan, int pid, bool noted)
 {
-    bool own = w->ops.attach && (!w->ops.serves || w->ops.serves(w->ops.ctx, t));
+    bool own = is_own(w, t);
     int sites, err;
 
     w->pid = t->pid;
     sites = own ? w->ops.attach(w->ops.ctx, t, pid, noted) : attach_places(w, t, plan, pid, noted);
     if (sites < 0 || !plan->vm || !w->ops.found)
         return sites;
-    if (own && names_add(w->names, &plan->vm->layout, plan->vm->ours))
+    if (own && add_names(w, plan->vm))
         return sites;
     err = w->ops.found(w->ops.ctx, plan);
     return err ? err : sites;
@@ -253,6 +265,15 @@ static bool is_over(const struct watch *w)
     return w->turn_end_ns && clock_ns(CLOCK_MONOTONIC) > w->turn_end_ns;
 }
 
+static void take_names(struct watch *w, struct planner_job *job)
+{
+    if (!job->names || job->plan->early)
+        return;
+    names_take(w->names, job->names);
+    job->names = NULL;
+    w->named = job->plan->vm->layout.vm;
+}
+
 /* Those whose plans are made, but for one that runs another program by now. */
 static int attach_all_planned(struct watch *w)
 {
@@ -263,8 +284,11 @@ static int attach_all_planned(struct watch *w)
         struct target_life now;
 
         err = job->err;
-        if (!err && !target_read_life(job->life.pid, &now) && target_same_life(&now, &job->life))
+        if (!err && !target_read_life(job->life.pid, &now) && target_same_life(&now, &job->life)) {
+            take_names(w, job);
             err = attach_planned(w, &job->target, &job->life, job->plan);
+            w->named = 0;
+        }
         planner_free(job);
     }
     return err;
@@ -293,7 +317,7 @@ static int find_another(void *ctx, struct target *t)
     }
     if (target_read_life(t->pid, &life))
         return 0;
-    if (!planner_start(&w->planner, t, &life, w->ops.hooks_only))
+    if (!planner_start(&w->planner, t, &life, w->ops.hooks_only, !is_own(w, t) || w->ops.found))
         return 1;
     w->found = t->pid;
     return 0;

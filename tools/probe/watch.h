@@ -58,6 +58,7 @@ struct watch {
     uint64_t turn_end_ns; /* of a look at all: what it does not come to then is left to the next; 0: nothing is */
     bool cut_short;       /* the last look was */
     struct planner planner; /* of VMs that a look found */
+    uint32_t named;         /* the VM that is attached to, whose names came with its plan; 0: they did not */
     int found, passed; /* found: the last of them; passed: where a look ended for want of room; 0: at the end */
     uint64_t dropped_ns;  /* when those that have ended were looked for last */
     struct executables files; /* with -a, as what follows */
