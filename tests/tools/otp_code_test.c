@@ -27,9 +27,10 @@ struct node {
     struct names *names;
 };
 
-/* An erl with many modules. Its names are known. `option` may be NULL. */
+/* An erl with many modules. Its names are known, its code was looked over twice. `option` may be NULL. */
 static void node_start(struct node *n, const char *option)
 {
+    struct names_vm *looked;
     struct target target;
     struct plan *plan;
     int out[2];
@@ -57,7 +58,8 @@ static void node_start(struct node *n, const char *option)
     while (plan->early && (plan_free(plan), true));
     ck_assert_msg(plan->vm != NULL, "%s", plan->refused);
     n->names = names_new();
-    ck_assert_int_eq(names_add(n->names, &plan->vm->layout, NULL), 0);
+    ck_assert_int_eq(names_read(&plan->vm->layout, NULL, &looked), 0);
+    names_take(n->names, looked);
     names_follow(n->names, (uint32_t)n->pid, -1, -1, 0);
     plan_free(plan);
     target_close(&target);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "erlvm_layout.h"
 #include "event/event_text.h"
 #include "otp_atoms.h"
@@ -120,7 +121,11 @@ int names_read(const struct otp_layout *layout, const struct erlvm_layout *ours,
     struct memory *memory;
     int err = memory_open((int)layout->vm, &memory);
 
-    return err ? err : read_vm(layout, ours, memory, out);
+    if (!err)
+        err = read_vm(layout, ours, memory, out);
+    if (!err)
+        otp_code_follow((*out)->code, &(struct otp_code_purges){NULL, NULL, NULL});
+    return err;
 }
 
 static void forget_vm(struct names *names, uint32_t pid)
@@ -139,6 +144,7 @@ static void forget_vm(struct names *names, uint32_t pid)
 void names_take(struct names *names, struct names_vm *vm)
 {
     forget_vm(names, vm->layout.vm);
+    memory_since(vm->memory, clock_ns(CLOCK_MONOTONIC)); /* it may have been read a while ago */
     vm->next = names->vms;
     names->vms = vm;
 }

@@ -31,8 +31,9 @@ uint64_t names_find_atom(struct names *names, uint32_t vm, const char *text);
  */
 int names_add(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours);
 /*
- * The same in two steps, the first of which takes its time, and may be on another thread than that of `names`. Owns:
- * names_take or names_leave takes *out over. Fails: -errno. No message.
+ * The same in two steps, the first of which takes its time, and may be on another thread than that of `names`; it looks
+ * over the VM's code, too, for names_follow. Owns: names_take or names_leave takes *out over. Fails: -errno. No
+ * message.
  */
 int names_read(const struct otp_layout *layout, const struct erlvm_layout *ours, struct names_vm **out);
 void names_take(struct names *names, struct names_vm *vm);

@@ -234,7 +234,8 @@ static void scan(struct otp_modules *ms, const struct memory_mapping *region, ui
     size_t need = ms->layout.functions + 8u;
 
     while (at < to && !(region->shared && empty >= MAX_EMPTY)) {
-        size_t size = region->end - at < sizeof ms->chunk ? region->end - at : sizeof ms->chunk;
+        uint64_t left = region->end - at < to - at + need ? region->end - at : to - at + need;
+        size_t size = left < sizeof ms->chunk ? left : sizeof ms->chunk;
         uint64_t next = at + CHUNK;
 
         if (otp_modules_read(ms, at, ms->chunk, size))
@@ -258,6 +259,31 @@ static void scan(struct otp_modules *ms, const struct memory_mapping *region, ui
     }
 }
 
+static bool is_unchanged(const struct otp_modules *ms, const struct otp_module *m)
+{
+    unsigned char header[OTP_MODULE_HEADER];
+
+    return !otp_modules_read(ms, m->start, header, ms->layout.functions) &&
+           !memcmp(header, m->header, ms->layout.functions) && !otp_modules_purged(ms, m->name, m->seen);
+}
+
+/* All of the region, but for kept modules that are still there. */
+static void scan_between(struct otp_modules *ms, const struct memory_mapping *region)
+{
+    for (uint64_t at = region->start, next; at < region->end; at = next) {
+        size_t rank = at ? rank_of(ms, at - 1) : 0;
+        struct otp_module *m = rank < ms->n && ms->kept[rank]->start < region->end ? ms->kept[rank] : NULL;
+
+        if (m && !is_unchanged(ms, m)) {
+            forget_module(ms, rank);
+            next = at;
+            continue;
+        }
+        next = m ? end_of(m) : region->end;
+        scan(ms, region, at, m ? m->start : region->end);
+    }
+}
+
 void otp_modules_follow(struct otp_modules *ms, const struct otp_code_purges *purges)
 {
     const struct memory_mapping *all;
@@ -267,15 +293,7 @@ void otp_modules_follow(struct otp_modules *ms, const struct otp_code_purges *pu
     all = ms->layout.native ? memory_mappings(ms->memory, &n) : NULL;
     for (size_t i = 0; i < n; i++)
         if (may_hold_code(ms, &all[i]))
-            scan(ms, &all[i], all[i].start, all[i].end);
-}
-
-static bool is_unchanged(const struct otp_modules *ms, const struct otp_module *m)
-{
-    unsigned char header[OTP_MODULE_HEADER];
-
-    return !otp_modules_read(ms, m->start, header, ms->layout.functions) &&
-           !memcmp(header, m->header, ms->layout.functions) && !otp_modules_purged(ms, m->name, m->seen);
+            scan_between(ms, &all[i]);
 }
 
 /* The kept module that begins last at or before the address, within the region. */
