@@ -636,6 +636,7 @@ START_TEST(test_program_with_poll_threads)
 END_TEST
 
 /* Modules with machine code. Those of descriptors, which run twice already, and of nodes are about other things. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 START_TEST(test_program_in_machine_code)
 {
 	static const char *const all[] = { "+JIT", "all", NULL };
@@ -645,6 +646,7 @@ START_TEST(test_program_in_machine_code)
 		run_on_erlvm(path, "erlvm-jit", all);
 }
 END_TEST
+#endif
 
 Suite *erl_suite(void)
 {
@@ -668,7 +670,9 @@ Suite *erl_suite(void)
 	tcase_set_timeout(stock, RUN_SECONDS);
 	tcase_add_loop_test(ours, test_program_on_erlvm, 0, programs.count);
 	tcase_add_loop_test(threads, test_program_with_poll_threads, 0, programs.count);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their VM has none */
 	tcase_add_loop_test(native, test_program_in_machine_code, 0, programs.count);
+#endif
 	tcase_add_loop_test(library, test_program_on_its_library, 0, programs.count);
 	tcase_add_loop_test(stock, test_program_on_stock_erl, 0, programs.count);
 	suite_add_tcase(s, ours);
