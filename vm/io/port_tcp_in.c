@@ -146,14 +146,16 @@ bool tcp_deliver_whole(struct inet_socket *s)
 	return true;
 }
 
-/* A packet whose length is known. Its header may lie: the buffer grows with what has come. */
+/* A packet whose length is known. Its header may lie: the buffer grows with what has come, to more than twice as much,
+ * so that little of it is copied often. */
 static size_t prepare_wanted(struct inet_socket *s)
 {
-	size_t n = input_bytes(s), most = 2 * n + GROW_BYTES, all = n + s->in.wanted;
+	size_t n = input_bytes(s), most = 2 * n + GROW_BYTES, all = n + s->in.wanted, left = s->in.room - s->in.end;
 
-	if (!make_room(s, all < most ? all : most))
+	if (left < s->in.wanted && left < GROW_BYTES && !make_room(s, all < most ? all : most))
 		return 0;
-	return s->in.wanted < s->in.room - s->in.end ? s->in.wanted : s->in.room - s->in.end;
+	left = s->in.room - s->in.end;
+	return s->in.wanted < left ? s->in.wanted : left;
 }
 
 /* How much to read now. Fails: 0, no memory. */

@@ -363,7 +363,7 @@ void sock_dtor(struct nif_env *env, void *object)
 	if (s->close_env != NULL)
 		enif_free_env(s->close_env);
 	enif_free_env(s->meta_env);
-	mem_free(s->kept);
+	enif_release_binary(&s->kept);
 	for (int side = 0; side < SOCK_SIDES; side++)
 		lock_destroy(&s->locks[side]);
 }

@@ -77,8 +77,8 @@ struct sock {
 	struct nif_env *meta_env; /* owned */
 	Term meta;
 	size_t buffer_bytes, control_in_bytes, control_out_bytes;
-	uint8_t *kept;       /* what came for who wants more; mem_alloc; of the reading side */
-	size_t kept_bytes;
+	struct nif_binary kept; /* what came for who wants more: the buffer it came to; owned; of the reading side */
+	size_t kept_bytes;      /* of which so many; 0: there is no buffer */
 	unsigned buffer_count, buffers_read; /* so many full buffers are read at once; those so far */
 	uint64_t counters[SOCK_COUNTER_KINDS];
 	uint64_t read_now, written_now; /* bytes of the package that is not whole yet */
@@ -136,6 +136,9 @@ static inline struct sock_waiter *sock_first(const struct sock *s, enum sock_lan
 bool sock_waits_first(const struct sock *s, enum sock_lane_kind k, struct nif_env *env);
 /* The caller is not to try now: another is at it, behind whom it waits from now on; *answer says so. */
 bool sock_must_wait(struct nif_env *env, struct sock *s, enum sock_lane_kind k, Term ref, Term *answer);
+/* The first, who is the caller, asks anew: it is told that its request by the old reference is cancelled, unless that
+ * has been answered. */
+void sock_replace_first(struct nif_env *env, struct sock *s, enum sock_lane_kind k);
 /* The caller is the first, which it may be already, by this reference. */
 void sock_become_first(struct nif_env *env, struct sock *s, enum sock_lane_kind k, Term ref);
 /* The first asks for its message. Fails: false with *answer an exception: the lane's next are selected for. */

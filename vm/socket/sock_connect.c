@@ -101,8 +101,11 @@ static Term wait_accept(struct nif_env *env, struct sock *s, Term ref)
 {
 	Term answer;
 
-	if (sock_first(s, SOCK_ACCEPTORS) != NULL)
+	if (sock_first(s, SOCK_ACCEPTORS) != NULL) {
 		sock_count(s, SOCK_COUNT_acc_waits, 1);
+		if (release_tells_replaced_accept())
+			sock_replace_first(env, s, SOCK_ACCEPTORS);
+	}
 	sock_become_first(env, s, SOCK_ACCEPTORS, ref);
 	if (!sock_select_first(env, s, SOCK_ACCEPTORS, &answer))
 		return answer;

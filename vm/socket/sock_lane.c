@@ -104,6 +104,14 @@ bool sock_must_wait(struct nif_env *env, struct sock *s, enum sock_lane_kind k, 
 	return true;
 }
 
+void sock_replace_first(struct nif_env *env, struct sock *s, enum sock_lane_kind k)
+{
+	int status = enif_select(env, s->fd, NIF_SELECT_CANCEL | kinds[k].mode, s, NULL, am_undefined);
+
+	if (status >= 0 && (status & kinds[k].cancelled))
+		tell_abort(env, s, sock_first(s, k), am_cancelled);
+}
+
 void sock_become_first(struct nif_env *env, struct sock *s, enum sock_lane_kind k, Term ref)
 {
 	struct sock_waiter *first = sock_first(s, k);

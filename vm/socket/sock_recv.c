@@ -46,7 +46,8 @@ static Term take_buffer(struct nif_env *env, struct incoming *in, size_t n)
 {
 	Term t;
 
-	if (in->large.counted != NULL && n > in->room / 2 && (n == in->room || enif_realloc_binary(&in->large, n)))
+	if (in->large.counted != NULL && n > in->room / 2 &&
+	    (n == in->large.size || enif_realloc_binary(&in->large, n)))
 		return enif_make_binary(env, &in->large);
 	t = binary_put(env->heap, in->bytes, n);
 	drop_buffer(in);
@@ -141,15 +142,34 @@ static Term read_full(struct nif_env *env, struct sock *s, struct incoming *in, 
 /* ---- what came for who wants more. Since OTP 27 it stays with the socket until there is enough, or somebody takes
  * what there is. */
 
-static void keep_bytes(struct sock *s, const uint8_t *bytes, size_t n)
+/* The buffer, with its first n bytes, stays where it is: who wants much would have them copied at each arrival. Fails:
+ * false: no memory. */
+static bool keep_buffer(struct sock *s, struct incoming *in, size_t n)
 {
-	uint8_t *kept = n > 0 ? mem_alloc(n) : NULL;
-
-	if (n > 0)
-		memcpy(kept, bytes, n);
-	mem_free(s->kept);
-	s->kept = kept;
+	if (in->large.counted == NULL) {
+		if (!enif_alloc_binary(in->room, &in->large))
+			return false;
+		memcpy(in->large.data, in->small, n);
+	}
+	s->kept = in->large;
 	s->kept_bytes = n;
+	in->large.counted = NULL;
+	return true;
+}
+
+/* Begins with what was kept, if anything was, which is less than room. Fails: false: no memory; it is kept on. */
+static bool resume_buffer(struct incoming *in, struct sock *s, size_t room)
+{
+	if (s->kept_bytes == 0)
+		return begin_buffer(in, room);
+	if (s->kept.size < room && !enif_realloc_binary(&s->kept, room))
+		return false;
+	in->room = room;
+	in->large = s->kept;
+	in->bytes = in->large.data;
+	s->kept.counted = NULL;
+	s->kept_bytes = 0;
+	return true;
 }
 
 /* Enough for `length` bytes, or for any number? */
@@ -161,9 +181,12 @@ static bool is_kept(const struct sock *s, size_t length)
 static Term read_kept(struct nif_env *env, struct sock *s, size_t length)
 {
 	size_t n = length != 0 ? length : s->kept_bytes;
-	Term t = binary_put(env->heap, s->kept, n);
+	Term t = binary_put(env->heap, s->kept.data, n);
 
-	keep_bytes(s, s->kept + n, s->kept_bytes - n);
+	s->kept_bytes -= n;
+	memmove(s->kept.data, s->kept.data + n, s->kept_bytes);
+	if (s->kept_bytes == 0)
+		enif_release_binary(&s->kept);
 	count_package(s, n);
 	s->buffers_read = 0;
 	next_reader(env, s);
@@ -171,11 +194,10 @@ static Term read_kept(struct nif_env *env, struct sock *s, size_t length)
 }
 
 /* {error, {closed, Bytes}} */
-static Term end_kept(struct nif_env *env, struct sock *s)
+static Term end_kept(struct nif_env *env, struct sock *s, const struct incoming *in, size_t kept)
 {
-	Term t = binary_put(env->heap, s->kept, s->kept_bytes);
+	Term t = binary_put(env->heap, in->bytes, kept);
 
-	keep_bytes(s, NULL, 0);
 	end_stream(env, s, true);
 	return heap_tuple(env->heap, am_error, heap_tuple(env->heap, am_closed, t));
 }
@@ -186,8 +208,8 @@ static Term read_part(struct nif_env *env, struct sock *s, struct incoming *in, 
 	Term answer;
 
 	if (release_keeps_part() && !release_gives_part()) {
-		keep_bytes(s, in->bytes, n);
-		drop_buffer(in);
+		if (!keep_buffer(s, in, n))
+			return sock_errno(env, ENOMEM);
 		return wait_read(env, s, ref, &answer) ? (Term)am_select : answer;
 	}
 	sock_count(s, SOCK_COUNT_read_byte, n);
@@ -209,18 +231,14 @@ static Term receive(struct nif_env *env, struct sock *s, const size_t *lengths, 
 		return answer;
 	if (is_kept(s, length))
 		return read_kept(env, s, length);
-	if (!begin_buffer(&in, length != 0 ? length : s->buffer_bytes))
+	if (!resume_buffer(&in, s, length != 0 ? length : s->buffer_bytes))
 		return sock_errno(env, ENOMEM);
-	if (kept > 0)
-		memcpy(in.bytes, s->kept, kept);
 	sock_count(s, SOCK_COUNT_read_tries, 1);
 	n = recv(s->fd, in.bytes + kept, in.room - kept, flags);
 	if (n >= 0 && (size_t)n > in.room - kept) /* the flag trunc has it tell the whole length */
 		n = (ssize_t)(in.room - kept);
-	if (n > 0 && kept > 0) {
-		keep_bytes(s, NULL, 0);
+	if (n > 0)
 		n += (ssize_t)kept;
-	}
 	if (n > 0 || (n == 0 && s->type != SOCK_STREAM)) {
 		if (s->type != SOCK_STREAM || ((size_t)n == in.room && length != 0))
 			return read_all(env, s, &in, (size_t)n);
@@ -233,9 +251,11 @@ static Term receive(struct nif_env *env, struct sock *s, const size_t *lengths, 
 		return read_part(env, s, &in, (size_t)n, ref);
 	}
 	if (n == 0 && kept > 0)
-		answer = end_kept(env, s);
+		answer = end_kept(env, s, &in, kept);
 	else
 		answer = n == 0 ? end_stream(env, s, true) : fail_read(env, s, errno, ref);
+	if (n < 0 && kept > 0)
+		keep_buffer(s, &in, kept);
 	drop_buffer(&in);
 	return answer;
 }

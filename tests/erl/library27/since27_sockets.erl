@@ -10,7 +10,10 @@ main() ->
     hostile(),
     sendv(stream_pair()),
     sendv_of_datagrams(),
-    read_ahead().
+    read_ahead(),
+    keep(stream_pair()),
+    much(stream_pair()),
+    accept_anew().
 
 %% What a reference of this VM alone is written as.
 local() ->
@@ -184,3 +187,52 @@ read_ahead() ->
 
 %% expect: [{ok,[{read_ahead,false}]},{ok,[{read_ahead,true}]},{ok,[{read_ahead,false}]},{ok,[]}]
 %% expect: ["one",ok,{error,einval}]
+
+%% What came for who wants more is there for who wants less, or still more.
+keep({A, B}) ->
+    ok = socket:send(A, binary:copy(<<"a">>, 30000)),
+    {select, _} = socket:recv(B, 40000, nowait),
+    {ok, Some} = socket:recv(B, 20000),
+    {ok, Rest} = socket:recv(B, 0),
+    ok = socket:send(A, binary:copy(<<"b">>, 7000)),
+    {select, _} = socket:recv(B, 10000, nowait),
+    {select, _} = socket:recv(B, 50000, nowait),
+    ok = socket:send(A, binary:copy(<<"c">>, 9000)),
+    {select, _} = socket:recv(B, 16001, nowait),
+    {ok, Nine} = socket:recv(B, 9),
+    ok = socket:send(A, <<"d">>),
+    {ok, All} = socket:recv(B, 15992),
+    {select, _} = socket:recv(B, 5, nowait),
+    ok = socket:send(A, <<"e">>),
+    socket:close(A),
+    io:format("~p~n", [[byte_size(Some), byte_size(Rest), Nine, erlang:md5(All) =:= erlang:md5([binary:copy(<<"b">>, 6991), binary:copy(<<"c">>, 9000), <<"d">>]),
+        socket:recv(B, 5), socket:recv(B, 5)]]).
+
+%% expect: [20000,10000,<<"bbbbbbbbb">>,true,{error,{closed,<<"e">>}},{error,closed}]
+
+%% Much, in small pieces.
+much({A, B}) ->
+    ok = socket:setopt(B, {socket, rcvbuf}, 20000),
+    Sum = lists:foldl(fun(I, C) -> erlang:md5_update(C, <<I:800000>>) end, erlang:md5_init(), lists:seq(1, 200)),
+    spawn_link(fun() -> [ok = socket:send(A, <<I:800000>>) || I <- lists:seq(1, 200)] end),
+    {ok, All} = socket:recv(B, 20000000),
+    io:format("~p~n", [erlang:md5(All) =:= erlang:md5_final(Sum)]).
+
+%% expect: true
+
+%% Who accepts again while it waits hears that the first waits no more.
+accept_anew() ->
+    {ok, L} = socket:open(inet, stream, tcp),
+    ok = socket:bind(L, #{family => inet, addr => loopback}),
+    ok = socket:listen(L),
+    {select, {_, _, First}} = socket:accept(L, nowait),
+    {error, timeout} = socket:accept(L, 50),
+    {select, {_, _, Second}} = socket:accept(L, nowait),
+    {select, {_, _, Third}} = socket:accept(L, nowait),
+    {ok, Name} = socket:sockname(L),
+    {ok, C} = socket:open(inet, stream, tcp),
+    ok = socket:connect(C, Name),
+    Heard = [receive {'$socket', L, What, {R, Why}} -> {What, Why}; {'$socket', L, What, R} -> What after 2000 -> nothing end || R <- [First, Second, Third]],
+    io:format("~p~n", [[Heard, element(1, socket:accept(L))]]).
+
+%% expect: [[{abort,cancelled},{abort,cancelled},select],ok]
