@@ -411,7 +411,7 @@ check-vm: deps-check
 	$(MAKE) $(PARALLEL) tests
 	@$(TEST_ENV) bash tests/check.sh "$(call test_bins,unit erl)"
 
-lint: $(GEN)/tells.def $(GEN)/families.h
+lint: $(GEN)/tells.def $(GEN)/families.h $(GEN)/handlers.h
 	@for l in tests/lint/*.sh; do BPF_CC="$(BPF_CC)" bash $$l || exit 1; done
 
 demo: deps
