@@ -5,7 +5,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probe/links.h"
@@ -105,6 +107,62 @@ START_TEST(test_links_of_some_owners_go_in_the_background)
 }
 END_TEST
 
+/* ---- killed in the midst */
+
+/* What a process does that is killed: links to the places of its parent, made and removed. */
+static void link_and_cut(uint64_t places, uint64_t counts, int program)
+{
+    struct links_wish wish = {.program = program, .file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), .pid = getppid()};
+    struct links_set links = {0};
+
+    for (;;) {
+        for (uint64_t i = 0; i < OWNERS * GROUPS; i++) {
+            struct uprobe_place at = {places + i % OWNERS, counts + i % OWNERS * sizeof linked[0], 0};
+
+            if (links_add(&links, &wish, &at, 1))
+                _exit(1);
+        }
+        links_cut(&links, 0);
+    }
+}
+
+/* A breakpoint where an instruction was. */
+static int count_traps(void)
+{
+    const volatile unsigned char *code = (const volatile unsigned char *)links_test_places;
+    int n = 0;
+
+    for (int i = 0; i < OWNERS; i++)
+        n += code[i] != 0x90;
+    return n;
+}
+
+START_TEST(test_links_leave_nothing_when_killed)
+{
+    uint64_t places = own_offset((uintptr_t)links_test_places), counts = own_offset((uintptr_t)linked);
+    int program, waited;
+
+    SUPPORT_BPF();
+    program = load_empty();
+    ck_assert_int_ge(program, 0);
+    for (int round = 0; round < 60; round++) {
+        pid_t pid = fork();
+
+        ck_assert_int_ge(pid, 0);
+        if (!pid)
+            link_and_cut(places, counts, program);
+        usleep((useconds_t)(round * 1777 % 60000)); /* at any moment */
+        ck_assert_int_eq(kill(pid, SIGKILL), 0);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        for (waited = 0; waited < 5000 && (count_linked() || count_traps()); waited++)
+            usleep(1000);
+        ck_assert_msg(!count_linked() && !count_traps(), "round %d: %d semaphores are raised, %d traps stand", round,
+                      count_linked(), count_traps());
+    }
+    close(program);
+}
+END_TEST
+
 Suite *links_suite(void)
 {
     Suite *suite = suite_create("links");
@@ -112,6 +170,9 @@ Suite *links_suite(void)
 
     tcase_set_timeout(links, 60);
     tcase_add_test(links, test_links_of_some_owners_go_in_the_background);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* apart_call makes no processes there */
+    tcase_add_test(links, test_links_leave_nothing_when_killed);
+#endif
     suite_add_tcase(suite, links);
     return suite;
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apart.h"
+
 enum { THREADS = 8 };
 
 /* ---- several at once: the kernel waits tens of milliseconds for each */
@@ -51,10 +53,19 @@ static int for_each(struct links_set *l, int (*each)(struct links_set *l, struct
 
 /* ---- one group */
 
-static void unlink_group(struct links_group *g)
+static int close_links(void *group)
 {
+    struct links_group *g = group;
+
     while (g->nfds)
         close(g->fds[--g->nfds]);
+    return 0;
+}
+
+static void unlink_group(struct links_group *g)
+{
+    if (g->nfds)
+        apart_call(close_links, g);
 }
 
 static int link_group(struct links_set *l, struct links_group *g)

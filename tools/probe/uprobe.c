@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "common/clock.h"
 #include "target/memory.h"
 
@@ -37,18 +38,25 @@ struct many_attr {
     uint32_t count, flags, pid, pad;
 };
 
+union attr {
+    struct many_attr many;
+    char bytes[128]; /* what the kernel does not know must be zero */
+};
+
+static int create_link(void *attr)
+{
+    int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(union attr));
+
+    return fd < 0 ? -errno : fd;
+}
+
 static int create_many(const struct many_attr *many)
 {
-    union {
-        struct many_attr many;
-        char bytes[128]; /* what the kernel does not know must be zero */
-    } attr;
-    int fd;
+    union attr attr;
 
     memset(&attr, 0, sizeof attr);
     attr.many = *many;
-    fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof attr);
-    return fd < 0 ? -errno : fd;
+    return apart_call(create_link, &attr);
 }
 
 /* The smallest program that uprobes can run, for links of many places or of one. Returns its descriptor, or -errno. */
@@ -155,25 +163,40 @@ static int read_uprobe_type(void)
     return type;
 }
 
-int uprobe_link_one(int program, const char *path, int pid, bool returns, const struct uprobe_place *place)
-{
-    LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = place->cookie);
-    int type = read_uprobe_type(), event, link;
-    struct perf_event_attr attr = {.size = sizeof attr,
-                                   .type = (uint32_t)type,
-                                   .config = place->semaphore << REF_CTR_SHIFT | (returns ? RETURNS : 0),
-                                   .uprobe_path = (uintptr_t)path,
-                                   .probe_offset = place->offset};
+struct event_link {
+    struct perf_event_attr attr;
+    int program, pid;
+    uint64_t cookie;
+};
 
-    if (type < 0)
-        return type;
-    event = (int)syscall(SYS_perf_event_open, &attr, pid > 0 ? pid : -1, pid > 0 ? -1 : 0, -1,
-                         PERF_FLAG_FD_CLOEXEC);
+static int create_event(void *ctx)
+{
+    struct event_link *l = ctx;
+    LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = l->cookie);
+    int event = (int)syscall(SYS_perf_event_open, &l->attr, l->pid > 0 ? l->pid : -1, l->pid > 0 ? -1 : 0, -1,
+                             PERF_FLAG_FD_CLOEXEC);
+    int link;
+
     if (event < 0)
         return -errno;
-    link = bpf_link_create(program, event, BPF_PERF_EVENT, &opts);
+    link = bpf_link_create(l->program, event, BPF_PERF_EVENT, &opts);
     close(event); /* the link keeps it */
     return link;
+}
+
+int uprobe_link_one(int program, const char *path, int pid, bool returns, const struct uprobe_place *place)
+{
+    int type = read_uprobe_type();
+    struct event_link l = {.attr = {.size = sizeof l.attr,
+                                    .type = (uint32_t)type,
+                                    .config = place->semaphore << REF_CTR_SHIFT | (returns ? RETURNS : 0),
+                                    .uprobe_path = (uintptr_t)path,
+                                    .probe_offset = place->offset},
+                           .program = program,
+                           .pid = pid,
+                           .cookie = place->cookie};
+
+    return type < 0 ? type : apart_call(create_event, &l);
 }
 
 /* ---- the price of a trap */
