@@ -203,7 +203,11 @@ static bool read_step(struct code *c, struct code_step *s, csh capstone, const c
 	}
 	s->length = (uint8_t)in->size;
 	s->depth = -1;
-	if (!read_flow(c, s, capstone, in) || !read_registers(c, s, capstone, in) || !hold_patches(c, s, in))
+	if (!read_flow(c, s, capstone, in))
+		return false;
+	if (in->id == X86_INS_NOP && s->patch_count == 0) /* its operands are padding: gcc 14 names a segment there */
+		return true;
+	if (!read_registers(c, s, capstone, in) || !hold_patches(c, s, in))
 		return false;
 	s->writes = s->calls ? !is_pure : s->writes;
 	return true;
