@@ -108,6 +108,7 @@ struct inet_socket {
 	uint32_t send_timeout_ms, read_packets;
 	bool send_timeout_close, delay_send, show_econnreset, linger_zero;
 	bool reads_no_further;   /* {read_ahead, false}: kept, and nothing goes by it */
+	bool sends_or_fails;     /* {non_block_send, true}: kept; who sends by SCTP never waits */
 	bool closed_sent, closed_for_recv, closed_for_send, reset_seen, write_shut;
 	int shutdown_waits;      /* how + 1, once the queue is empty */
 	Term busy_caller;        /* who waits for the queue to get short */
@@ -202,7 +203,8 @@ enum {
 	LOPT_MESSAGE_LOW, LOPT_NETNS, LOPT_SHOW_ECONNRESET, LOPT_LINE_DELIMITER, OPT_TCLASS, OPT_BIND_TO_DEVICE,
 	OPT_RECVTOS, OPT_RECVTCLASS,
 	OPT_PKTOPTIONS, OPT_TTL, OPT_RECVTTL,
-	LOPT_READ_AHEAD = 49, LOPT_DEBUG = 99,
+	OPT_EXCLUSIVEADDRUSE = 19, /* of Windows */
+	LOPT_READ_AHEAD = 49, LOPT_NON_BLOCK_SEND, LOPT_DEBUG = 99,
 };
 /* An option that the kernel keeps as one integer: inet_options.def. */
 struct inet_kernel_option {

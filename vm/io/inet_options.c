@@ -199,6 +199,8 @@ static bool set_own(struct inet_socket *s, unsigned number, int32_t value, struc
 	case LOPT_SHOW_ECONNRESET: s->show_econnreset = value != 0; return true;
 	case LOPT_LINE_DELIMITER: s->delimiter = (uint8_t)value; return true;
 	case LOPT_READ_AHEAD: s->reads_no_further = value == 0; return true;
+	case LOPT_NON_BLOCK_SEND: s->sends_or_fails = is_sctp(s) && value != 0; return true;
+	case OPT_EXCLUSIVEADDRUSE: return true;
 	case LOPT_DEBUG: s->debug = value != 0; return true;
 	default: return false;
 	}
@@ -294,6 +296,8 @@ static bool is_of_sctp(unsigned number)
 	case LOPT_MODE:
 	case LOPT_ACTIVE:
 	case LOPT_NETNS:
+	case OPT_EXCLUSIVEADDRUSE:
+	case LOPT_NON_BLOCK_SEND:
 	case LOPT_DEBUG: return true;
 	default: return false;
 	}
@@ -401,6 +405,8 @@ static bool get_own(const struct inet_socket *s, unsigned number, uint32_t *valu
 	case LOPT_MESSAGE_HIGH: *value = busy_limit(s, true); return true;
 	case LOPT_MESSAGE_LOW: *value = busy_limit(s, false); return true;
 	case LOPT_DEBUG: *value = s->debug; return true;
+	case LOPT_NON_BLOCK_SEND: *value = s->sends_or_fails; return true;
+	case OPT_EXCLUSIVEADDRUSE: *value = 0; return true;
 	case LOPT_HIGH: *value = s->high_bytes; *left_out = !stream; return true;
 	case LOPT_LOW: *value = s->low_bytes; *left_out = !stream; return true;
 	case LOPT_SEND_TIMEOUT: *value = s->send_timeout_ms; *left_out = !stream; return true;

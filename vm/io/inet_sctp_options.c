@@ -140,6 +140,8 @@ static bool get_own(const struct inet_socket *s, unsigned number, struct told *t
 		if (s->netns != NULL)
 			add(t, am_netns, binary_put(&t->h, s->netns, strlen(s->netns)));
 		return true;
+	case OPT_EXCLUSIVEADDRUSE: return true;
+	case LOPT_NON_BLOCK_SEND: add(t, am_non_block_send, term_from_bool(s->sends_or_fails)); return true;
 	case OPT_LINGER: get_linger(s, t); return true;
 	case OPT_BIND_TO_DEVICE: get_device(s, t); return true;
 	default: return false;

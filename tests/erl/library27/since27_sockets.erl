@@ -13,7 +13,8 @@ main() ->
     read_ahead(),
     keep(stream_pair()),
     much(stream_pair()),
-    accept_anew().
+    accept_anew(),
+    options().
 
 %% What a reference of this VM alone is written as.
 local() ->
@@ -236,3 +237,19 @@ accept_anew() ->
     io:format("~p~n", [[Heard, element(1, socket:accept(L))]]).
 
 %% expect: [[{abort,cancelled},{abort,cancelled},select],ok]
+
+%% Options that inet has since OTP 26.
+options() ->
+    Options = [reuseport, reuseport_lb, exclusiveaddruse, non_block_send, read_ahead],
+    {ok, L} = gen_tcp:listen(0, [{reuseport, true}, {exclusiveaddruse, true}]),
+    {ok, Port} = inet:port(L),
+    {ok, Same} = gen_tcp:listen(Port, [{reuseport_lb, true}]),
+    {ok, U} = gen_udp:open(0, [{reuseport, true}, {exclusiveaddruse, false}]),
+    {ok, UPort} = inet:port(U),
+    {ok, USame} = gen_udp:open(UPort, [{reuseport, true}]),
+    {ok, Alone} = gen_tcp:listen(0, [{reuseport, false}]),
+    {ok, Port2} = inet:port(Alone),
+    io:format("~0p~n", [[inet:getopts(L, Options), inet:getopts(Same, Options), inet:getopts(USame, Options), gen_tcp:listen(Port2, [{reuseport, true}]),
+        inet:setopts(Alone, [{reuseport, true}, {reuseport_lb, false}]), inet:getopts(Alone, Options), catch_class(fun() -> gen_tcp:listen(0, [{reuseport, maybe_so}]) end)]]).
+
+%% expect: [{ok,[{reuseport,true},{reuseport_lb,true},{exclusiveaddruse,false},{non_block_send,false},{read_ahead,true}]},{ok,[{reuseport,true},{reuseport_lb,true},{exclusiveaddruse,false},{non_block_send,false},{read_ahead,true}]},{ok,[{reuseport,true},{reuseport_lb,true},{exclusiveaddruse,false},{non_block_send,false}]},{error,eaddrinuse},ok,{ok,[{reuseport,true},{reuseport_lb,true},{exclusiveaddruse,false},{non_block_send,false},{read_ahead,true}]},{exit,badarg}]
