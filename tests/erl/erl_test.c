@@ -614,15 +614,20 @@ START_TEST(test_program_on_its_library)
 }
 END_TEST
 
+static bool is_in(const char *path, const char *const *folders)
+{
+	for (; *folders != NULL; folders++)
+		if (strstr(path, *folders) != NULL)
+			return true;
+	return false;
+}
+
 /* Whose programs wait for descriptors. */
 static bool is_of_descriptors(const char *path)
 {
-	static const char *const folders[] = { "/sockets/", "/ports/", "/driver/", "/nif/" };
+	static const char *const folders[] = { "/sockets/", "/ports/", "/driver/", "/nif/", NULL };
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (strstr(path, folders[i]) != NULL)
-			return true;
-	return false;
+	return is_in(path, folders);
 }
 
 /* With several sets, each with more than one thread, and without the schedulers'. */
@@ -635,15 +640,15 @@ START_TEST(test_program_with_poll_threads)
 }
 END_TEST
 
-/* Modules with machine code. Those of descriptors, which run twice already, and of nodes are about other things. */
+/* Modules with machine code: programs about what code does, and what is done to it. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 START_TEST(test_program_in_machine_code)
 {
 	static const char *const all[] = { "+JIT", "all", NULL };
-	const char *path = programs.paths[_i];
+	static const char *const folders[] = { "/language/", "/process/", "/trace/", "/hostile/", "/literals/", "/otp", NULL };
 
-	if (!is_of_descriptors(path) && strstr(path, "/dist/") == NULL && strstr(path, "/files/") == NULL)
-		run_on_erlvm(path, "erlvm-jit", all);
+	if (is_in(programs.paths[_i], folders))
+		run_on_erlvm(programs.paths[_i], "erlvm-jit", all);
 }
 END_TEST
 #endif
