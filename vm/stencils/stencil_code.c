@@ -370,9 +370,13 @@ static bool prove(struct code *c)
 /* The last steps are a branch to the next operation and a jump elsewhere: the other way round the jump can go. */
 static void turn_last_branch(struct code *c)
 {
-	struct code_step *branch = &c->steps[c->count - 2], *jump = branch + 1, turned;
+	struct code_step *branch, *jump, turned;
 
-	if (c->count < 2 || branch->flow != FLOW_BRANCH || jump->flow != FLOW_JUMP || jump->to != NO_STEP ||
+	if (c->count < 2)
+		return;
+	branch = &c->steps[c->count - 2];
+	jump = branch + 1;
+	if (branch->flow != FLOW_BRANCH || jump->flow != FLOW_JUMP || jump->to != NO_STEP ||
 	    jump->drops || !goes_out_by(branch, STENCIL_NEXT))
 		return;
 	turned = *branch;
