@@ -44,6 +44,7 @@ check  /usr/include/check.h                        check
 check  /usr/lib/erlang/usr/include/erl_nif.h       erlang-dev
 check  /usr/lib/erlang/lib/crypto-*/ebin           erlang-crypto
 check  /usr/lib/erlang/lib/ssl-*/ebin              erlang-ssl
+check  openssl                                     openssl
 check  /usr/lib/erlang/lib/ssh-*/ebin              erlang-ssh
 check  /usr/lib/erlang/lib/syntax_tools-*/ebin     erlang-syntax-tools
 check  /usr/lib/erlang/lib/runtime_tools-*/ebin    erlang-runtime-tools

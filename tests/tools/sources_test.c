@@ -296,7 +296,8 @@ START_TEST(test_sources_kill_is_told)
 
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready; $ERLSNOOP spawns --json %s > told 2> said & a=$!; attached $a\n"
+        "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready; $ERLSNOOP spawns --json %s > told 2> said & a=$!\n"
+        "until ls -l /proc/$a/fd | grep -q /proc/$p/mem; do kill -0 $a || break; sleep .05; done; attached $a\n" /* others may come first with -a */
         "%s; kill -INT $a; wait $a; echo status $?; grep \"pid $p was killed\" said; sed \"s/:$p,/:17,/\" told",
         setting, _i < 2 ? "-p $p" : "-a", ends[_i % 2]);
     bool killed = strstr(r->out, "was killed: what its threads did in their last tenth of a second may be missing") != NULL;

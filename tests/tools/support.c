@@ -238,6 +238,13 @@ void support_told_or_lost(const struct support_run *r, const char *mark, long al
     ck_assert_int_eq(support_sum(r->out, mark, "count"), all);
 }
 
+bool support_in_order(const char *text, const char *first, const char *then)
+{
+    const char *a = strstr(text, first), *b = strstr(text, then);
+
+    return a && b && a < b;
+}
+
 int support_lines(const char *text, const char *mark)
 {
     int n = 0;

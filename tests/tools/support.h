@@ -52,6 +52,8 @@ long support_sum(const char *json, const char *mark, const char *key);
 void support_told_or_lost(const struct support_run *r, const char *mark, long all, long room);
 /* How many lines hold `mark`. */
 int support_lines(const char *text, const char *mark);
+/* Whether both stand in the text, the one before the other. */
+bool support_in_order(const char *text, const char *first, const char *then);
 /* The longest line, in bytes. */
 int support_width(const char *text);
 

@@ -71,33 +71,18 @@ static const struct sink_column open_columns[] = {{"open", "OPEN", SINK_COUNT, 7
 #define ABOUT_MADE(view, state, what) MEMBER_AT(view, state, told), what
 #define ABOUT_NONE(view, state, what) 0, NULL
 
+/* What OPEN and QUEUED have alike. */
+#define OPENED(view, state, json, title, probe, ends, since, whose, of, about, what)                                   \
+    VIEW_##view, VIEW_STATE_##view##_##state, BATCH_##probe, BATCH_##ends, MEMBER_AT(view, state, since),              \
+        VIEW_WHOSE_##whose, WHOSE_##whose(view, state, of), VIEW_ABOUT_##about, ABOUT_##about(view, state, what),      \
+        {json, title, open_columns, sizeof open_columns / sizeof *open_columns}
+
 static const struct view_open opens[VIEW_NOPENS] = {
-#define OPEN(view, state, json, title, probe, ends, since, whose, of, about, what)                                     \
-    [VIEW_OPEN_##view##_##state] = {VIEW_##view,                                                                       \
-                                    VIEW_STATE_##view##_##state,                                                       \
-                                    BATCH_##probe,                                                                     \
-                                    BATCH_##ends,                                                                      \
-                                    MEMBER_AT(view, state, since),                                                     \
-                                    VIEW_WHOSE_##whose,                                                                \
-                                    WHOSE_##whose(view, state, of),                                                    \
-                                    VIEW_ABOUT_##about,                                                                \
-                                    ABOUT_##about(view, state, what),                                                  \
-                                    {json, title, open_columns, sizeof open_columns / sizeof *open_columns}},
+#define OPEN(view, state, ...) [VIEW_OPEN_##view##_##state] = {OPENED(view, state, __VA_ARGS__)},
 #define QUEUED(view, state, json, title, probe, ends, since, whose, of, about, what, begun, pid, kind)                 \
-    [VIEW_OPEN_##view##_##state##_queued] = {VIEW_##view,                                                              \
-                                             VIEW_STATE_##view##_##state,                                              \
-                                             BATCH_##probe,                                                            \
-                                             BATCH_##ends,                                                             \
-                                             MEMBER_AT(view, state, since),                                            \
-                                             VIEW_WHOSE_##whose,                                                       \
-                                             WHOSE_##whose(view, state, of),                                           \
-                                             VIEW_ABOUT_##about,                                                       \
-                                             ABOUT_##about(view, state, what),                                         \
-                                             {json, title, open_columns, sizeof open_columns / sizeof *open_columns},  \
-                                             PENDING_##kind,                                                           \
-                                             true,                                                                     \
-                                             MEMBER_AT(view, state, begun),                                            \
-                                             MEMBER_AT(view, state, pid)},
+    [VIEW_OPEN_##view##_##state##_queued] = {                                                                          \
+        OPENED(view, state, json, title, probe, ends, since, whose, of, about, what), PENDING_##kind, true,            \
+        MEMBER_AT(view, state, begun), MEMBER_AT(view, state, pid)},
 #define READ(of, read, json, title, kind)                                                                              \
     [VIEW_OPEN_##of##_##read] = {.view = VIEW_##of,                                                                    \
                                  .state = VIEW_NSTATES,                                                                \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stencils: machine code of operations with holes, made while building from the loop's own text (make/). An operation
- * has one for each combination of what its operands may be; those that no stencil could be made of are left to the
- * loop, and a build without stencils (another compiler, a sanitizer) has an empty table.
+/* Stencils: machine code of operations with holes, made while building from the loop's own text (vm/stencils). An
+ * operation has one for each combination of what its operands may be; those that no stencil could be made of are left
+ * to the loop, and a build without stencils (another compiler, a sanitizer) has an empty table.
  * Registers: rbx an instruction (only where the loop takes over, or an address is looked up), r12 the stack's top, r13
  * the heap's, r14 the process, r15 x[0]. All others but rbp and rsp are free between two stencils. */
 #ifndef VM_JIT_STENCIL_H
@@ -44,14 +44,14 @@ enum stencil_hole {
 enum stencil_form { STENCIL_ABS32 /* not negative */, STENCIL_ABS64, STENCIL_REL32 };
 
 struct stencil_patch {
-	uint16_t at;
-	uint8_t hole, form;
-	uint16_t number;
-	int32_t addend;
+	uint16_t at;         /* the byte of the code */
+	uint8_t hole, form;  /* enum stencil_hole, enum stencil_form */
+	uint16_t number;     /* of the hole: n above */
+	int32_t addend;      /* to what goes there */
 };
 
 struct stencil {
-	uint16_t op, size;
+	uint16_t op, size;       /* enum opcode; bytes of code */
 	uint16_t y, j;           /* halfwords that are of the stack; 32 bits that hold a label, not 0 */
 	uint16_t w;              /* enum stencil_word of each word */
 	uint8_t patch_count;

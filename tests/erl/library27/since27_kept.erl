@@ -3,6 +3,7 @@
 %% until: 28
 -module(since27_kept).
 -export([main/0]).
+-include("../sockets/pair.hrl").
 
 main() ->
     keep(pair()).
@@ -28,13 +29,3 @@ keep({A, B}) ->
         socket:recv(B, 5), socket:recv(B, 5)]]).
 
 %% expect: [20000,10000,<<"bbbbbbbbb">>,true,{error,{closed,<<"e">>}},{error,closed}]
-
-pair() ->
-    {ok, L} = socket:open(inet, stream, tcp),
-    ok = socket:bind(L, #{family => inet, addr => loopback, port => 0}),
-    ok = socket:listen(L),
-    {ok, At} = socket:sockname(L),
-    {ok, A} = socket:open(inet, stream, tcp),
-    ok = socket:connect(A, At),
-    {ok, B} = socket:accept(L),
-    {A, B}.
