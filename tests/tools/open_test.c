@@ -414,7 +414,7 @@ START_TEST(test_open_tells_whom_a_busy_connection_over_tls_held_before)
         "openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -subj /CN=localhost -days 2 2> /dev/null || exit 77\n"
         "erl -noinput -eval 'halt(case application:load(ssl) of ok -> 0; _ -> 77 end)' || exit 77\n"
         "cat cert key > both; node=\"-noinput -pa . -start_epmd false -erl_epmd_port $((20000 + $$ %% 20000)) -setcookie open\"\n"
-        "node=\"$node -proto_dist inet_tls -ssl_dist_opt server_certfile both\"\n"
+        "node=\"$node -proto_dist inet_tls -ssl_dist_opt server_certfile both client_verify verify_none\"\n"
         "erl $node -sname there@localhost -eval 'file:write_file(\"up\", \"1\")' & t=$!; await up\n"
         "erl $node -sname here@localhost -dist_listen false -s stuck node & p=$!\n"
         "await linked; kill -STOP $t; touch stopped; sleep 4\n"
