@@ -271,6 +271,66 @@ START_TEST(test_own_rules_of_events)
 }
 END_TEST
 
+#define CRASH_RULES                                                                                                    \
+    "cat > rules << 'END'\n"                                                                                           \
+    "rule workers_crash for exits_by_owner\n"                                                                          \
+    "  title \"workers crash\" when count > 3 and name = \"zoo:*\" score 99\n"                                         \
+    "  says \"{count} of them in {seconds}\" why \"work is lost\" do \"runbook 3\" explains crashes\n"                  \
+    "rule workers_end for exits_by_owner title \"workers end\" when count > 3 score 98\n"                              \
+    "  says \"\" why \"w\" do \"d\" more \"the wiki of WHO\"\n"                                                         \
+    "rule calls_slow for requests_by_server title \"t\" when calls > 0 score 1 says \"\" why \"w\" do \"d\"\n"         \
+    "rule boxes for process title \"t\" when messages > 0 score 97 says \"\" why \"w\" do \"d\"\n"                     \
+    "rule tables for table title \"t\" when rows > 0 score 96 says \"\" why \"w\" do \"d\"\n"                          \
+    "END\n"
+
+/* Rules that go by events find the same in a recording; those that go by memory are named as not looked for. */
+START_TEST(test_own_rules_of_a_recording)
+{
+    const struct support_run *r = support_run(
+        CRASH_RULES NODE
+        "$ERLSNOOP trace -o r -p $p exits > up 2>&1 & e=$!; until grep -q 'is recorded' up; do sleep .05; done; sleep 3; kill -INT $e; wait $e\n"
+        "kill -9 $p; $ERLSNOOP report r diagnose --rules rules --expect workers_crash; echo status $?\n"
+        "$ERLSNOOP report r diagnose --rules rules --json > j; echo status $?\n"
+        "grep -c '\"what\":\"\\(boxes\\|tables\\)\",\"why\":\"a recording holds events; ' j\n"
+        "grep -c '\"rule\":\"workers_crash\".*\"more\":\"erlsnoop report r exits\"' j; grep -c '\"rule\":\"workers_end\".*\"more\":\"the wiki of 0.0.0\"' j\n"
+        "grep -c '\"what\":\"calls_slow\",\"why\":\"events of requests were not told\"' j; grep -c '\"rule\":\"crashes\".*\"from\":\"workers_crash\"' j\n"
+        "for x in none boxes crashes; do $ERLSNOOP report r diagnose --rules rules --expect $x > all; echo status $?; done", erls[_i], "crashes");
+
+    ck_assert_msg(!strncmp(r->out, "SCORE FINDING\n   99 workers crash: zoo:worker/1\n", 48), "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "your own rules a recording holds events; what a VM's memory tells is not in it;\n") &&
+                      strstr(r->out, "not looked for: boxes, tables\n"), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "\nstatus 0\nstatus 3\n2\n1\n1\n1\n1\nstatus 1\nstatus 1\nstatus 1\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_int_le(support_width(r->out), 80);
+}
+END_TEST
+
+/* One of which nothing was recorded that a rule could go by is no all-clear. */
+START_TEST(test_own_rules_of_a_recording_of_nothing)
+{
+    const struct support_run *r = support_run(
+        CRASH_RULES NODE
+        "$ERLSNOOP trace -o r -p $p process-heap_grow > up 2>&1 & e=$!; until grep -q 'is recorded' up; do sleep .05; done; sleep 1; kill -INT $e; wait $e\n"
+        "kill -9 $p; $ERLSNOOP report r diagnose --rules rules --expect none --json > j; echo status $?; grep -c '\"diagnosis\"' j\n"
+        "grep -c '\"what\":\"workers_crash\",\"why\":\"events of exits were not told\"' j", erls[_i], "crashes");
+
+    ck_assert_msg(!strcmp(r->out, "status 1\n0\n1\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
+/* Of a VM that stands still nothing is asked, which is said; one that has ended is asked by its events alone. */
+START_TEST(test_own_rules_of_one_that_stands_still)
+{
+    const struct support_run *r = support_run(
+        CRASH_RULES NODE "kill -STOP $p; $ERLSNOOP diagnose -p $p -d 2 --rules rules; echo status $?; kill -CONT $p\n"
+        "(sleep 5; kill -9 $p) & $ERLSNOOP diagnose -p $p -d 60 --rules rules --json > j; grep -c '\"rule\":\"workers_crash\"' j\n"
+        "grep -q '\"rule\":\"tables\"' j && echo tables; grep 'not_known.*\"\\(boxes\\|tables\\)\"' j", erls[_i], "crashes");
+
+    ck_assert_msg(strstr(r->out, "the VM is stopped\n") && strstr(r->out, "your own rules nothing of it runs; not looked for: workers_crash,"),
+                  "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "status 3\n1\ntables\n") && !strstr(r->out, "not_known"), "%s%s", r->out, r->err);
+}
+END_TEST
+
 START_TEST(test_own_rules_refuse_files)
 {
     const struct support_run *r = support_run(
@@ -288,6 +348,22 @@ START_TEST(test_own_rules_refuse_files)
     ck_assert_msg(strstr(r->err, "zero:1:1: a rule has no such character outside of texts") != NULL, "%s", r->err);
     ck_assert_msg(strstr(r->err, "unwatched:1:12: no scope is called so") != NULL, "%s", r->err);
     ck_assert_msg(strstr(r->err, "taken:1:6: a finding of erlsnoop is called so") && strstr(r->err, "a\\x1b[31m:1:1: "), "%s", r->err);
+}
+END_TEST
+
+/* Before a recording is read. */
+START_TEST(test_own_rules_refuse_files_for_a_recording)
+{
+    const struct support_run *r = support_run(
+        ": > r; printf 'rule x for process\n  when messages > \n' > wrong; : > empty\n"
+        "e() { $ERLSNOOP report r \"$@\"; echo status $?; }\n"
+        "e diagnose --rules wrong; e diagnose --rules none; e diagnose --expect rain; e diagnose --rules empty; e --rules wrong\n"
+        "e exits --expect none; e --diff --rules wrong");
+
+    ck_assert_str_eq(r->out, "status 1\nstatus 1\nstatus 2\nstatus 1\nstatus 2\nstatus 2\nstatus 2\n");
+    ck_assert_msg(strstr(r->err, "wrong:3:1: a number, a text or a name is expected here") != NULL, "%s", r->err);
+    ck_assert_msg(strstr(r->err, "--expect must be none or one of the findings of the manual, not 'rain'") != NULL, "%s", r->err);
+    ck_assert_msg(strstr(r->err, "--rules and --expect say what diagnose is asked") != NULL, "%s", r->err);
 }
 END_TEST
 
@@ -329,7 +405,11 @@ Suite *own_rules_suite(void)
     tcase_add_test(language, test_own_rules_explain);
     tcase_add_loop_test(live, test_own_rules_of_the_manual, 0, 2);
     tcase_add_loop_test(live, test_own_rules_of_events, 0, 2);
+    tcase_add_loop_test(live, test_own_rules_of_a_recording, 0, 2);
+    tcase_add_loop_test(live, test_own_rules_of_a_recording_of_nothing, 0, 2);
+    tcase_add_loop_test(live, test_own_rules_of_one_that_stands_still, 0, 2);
     tcase_add_test(live, test_own_rules_refuse_files);
+    tcase_add_test(live, test_own_rules_refuse_files_for_a_recording);
     tcase_add_test(live, test_own_rules_are_in_the_manual);
     suite_add_tcase(suite, language);
     suite_add_tcase(suite, live);

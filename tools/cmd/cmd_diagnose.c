@@ -14,7 +14,7 @@
 #include "common/options.h"
 #include "common/signals.h"
 #include "common/whole_file.h"
-#include "diagnose/own_rules.h"
+#include "diagnose_asked.h"
 #include "diagnose_page.h"
 #include "diagnose_tell.h"
 #include "diagnose_watch.h"
@@ -26,7 +26,6 @@ enum {
     SHOWN = 5,
     LOOKS_PER_S = 5,
     PAUSES = 9,      /* a look is followed by a pause of so many times what it took, at least */
-    UNEXPECTED = 1,
 };
 
 static const uint64_t DEFAULT_NS = 10000000000u;
@@ -36,9 +35,8 @@ struct diagnose {
     uint64_t for_ns;
     bool all;
     bool looks; /* nothing is attached */
-    const char *expects; /* "none", or a rule; NULL: nothing is expected */
-    const char *page_path, *rules_path;
-    struct own_rules *own;
+    struct diagnose_asked asked;
+    const char *page_path;
     struct whole_file page;
     struct inspected vm;
     struct sink sink;
@@ -77,7 +75,7 @@ static int set_looks(void *ctx, const char *value)
 
 static int set_expects(void *ctx, const char *value)
 {
-    ((struct diagnose *)ctx)->expects = value;
+    ((struct diagnose *)ctx)->asked.expects = value;
     return 0;
 }
 
@@ -89,19 +87,8 @@ static int set_page(void *ctx, const char *value)
 
 static int set_rules(void *ctx, const char *value)
 {
-    ((struct diagnose *)ctx)->rules_path = value;
+    ((struct diagnose *)ctx)->asked.rules_path = value;
     return 0;
-}
-
-/* Once all options are known, as rules of a file may be expected. */
-static int check_options(struct diagnose *d)
-{
-    int err = d->rules_path ? own_rules_load(d->rules_path, &d->own) : 0;
-
-    if (err || !d->expects || !strcmp(d->expects, "none") || finding_find(d->expects) != FINDING_RULES ||
-        own_rules_has(d->own, d->expects))
-        return err;
-    return fail(FAIL_USAGE, "--expect must be none or one of the findings of the manual, not '%s'", d->expects);
 }
 
 /* ---- looking */
@@ -204,17 +191,10 @@ static void say_what_was_done(const struct diagnose *d)
          n > shown(d) ? "; --all prints the others too" : "");
 }
 
-/* What the exit status says. That nothing was found is no answer where the VM ended, or was hardly looked at. */
+/* That nothing was found is no answer where the VM ended, or was hardly looked at. */
 static int judge(const struct diagnose *d)
 {
-    const struct findings *found = &d->found;
-    bool answered = found->n || (!d->ended && d->evidence->looks >= 4);
-
-    if (!d->expects)
-        return found->n ? DIAGNOSIS_FOUND : answered ? 0 : UNEXPECTED;
-    if (!strcmp(d->expects, "none"))
-        return found->n || !answered ? UNEXPECTED : 0;
-    return found->n && !strcmp(found->all[0].text->rule, d->expects) ? 0 : UNEXPECTED;
+    return diagnose_asked_status(&d->asked, &d->found, !d->ended && d->evidence->looks >= 4);
 }
 
 static int write_page(struct diagnose *d, const struct diagnosis *told)
@@ -254,7 +234,7 @@ static int run(struct diagnose *d)
     sink_init(&d->sink, stdout, d->options.form, d->options.timestamps);
     d->evidence = evidence_new(d->vm.pid, d->vm.names, d->vm.snapshot);
     if (d->evidence)
-        d->evidence->own = d->own;
+        d->evidence->own = d->asked.own;
     err = d->evidence ? gather(d) : explain(d, -ENOMEM);
     if (!err) {
         err = tell(d);
@@ -290,11 +270,11 @@ int cmd_diagnose(int argc, char **argv)
 
     if (err || d.options.done)
         return err;
-    err = check_options(&d);
+    err = diagnose_asked_load(&d.asked);
     if (!err) {
         err = run(&d);
         inspect_close(&d.vm);
     }
-    own_rules_free(d.own);
+    own_rules_free(d.asked.own);
     return err;
 }

@@ -190,12 +190,26 @@ static int set_diff(void *ctx, const char *value)
     return 0;
 }
 
+static int set_rules(void *ctx, const char *value)
+{
+    ((struct report_state *)ctx)->asked_of.rules_path = value;
+    return 0;
+}
+
+static int set_expects(void *ctx, const char *value)
+{
+    ((struct report_state *)ctx)->asked_of.expects = value;
+    return 0;
+}
+
 static int check(const struct report_state *st, const struct options *o)
 {
     if (!st->nfiles)
         return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
     if (st->differs && (st->nfiles != 2 || st->order.n || st->chosen || o->events || st->slower || st->top || st->by))
         return fail(FAIL_USAGE, "--diff compares two files: recordings, or what diagnose --json told");
+    if (!st->diagnoses && (st->asked_of.rules_path || st->asked_of.expects))
+        return fail(FAIL_USAGE, "--rules and --expect say what diagnose is asked: report FILE diagnose --rules FILE");
     if (st->chosen && st->viewed)
         return fail(FAIL_USAGE, "choose views, or probes");
     if (st->diagnoses && (st->order.n || st->interval_ns || o->events || st->slower || st->top || st->by))
@@ -224,6 +238,9 @@ int cmd_report(int argc, char **argv)
         {"top", "N", VIEW_SLOWEST_TEXT, set_top, false},
         {"diff", NULL, "of two files (recordings, or what diagnose --json told): what is new, gone, heavier", set_diff,
          false},
+        {"rules", "FILE", "with diagnose: your own rules, too (see the manual)", set_rules, false},
+        {"expect", "WHAT", "with diagnose: none, or the first finding: status 0 if it is so, else 1", set_expects,
+         false},
         {"by", view_bys + 1, VIEW_BY_TEXT, set_by, false},
         {0}};
     static const struct options_spec spec = {
@@ -234,9 +251,12 @@ int cmd_report(int argc, char **argv)
     if (err || o.done)
         return err;
     err = check(&st, &o);
+    err = err ? err : diagnose_asked_load(&st.asked_of);
     if (err)
         return err;
     st.options = &o;
     st.out = stdout;
-    return st.differs ? report_diff(st.files, diagnose_recording, &o) : report(&st);
+    err = st.differs ? report_diff(st.files, diagnose_recording, &o) : report(&st);
+    own_rules_free(st.asked_of.own);
+    return err;
 }

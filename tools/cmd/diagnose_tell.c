@@ -32,7 +32,7 @@ static void fill_words(const struct diagnosis *d, const struct finding *f, const
     out[used < size ? used : size - 1] = '\0';
 }
 
-/* Of a recording: the question whose events the finding goes by. */
+/* Of a recording: the question whose events the finding goes by; "": a team's own rule that says where to look. */
 static const char *see_in_file(const struct finding *f)
 {
     struct counted_need need = {.next = f->text->needs};
@@ -42,8 +42,10 @@ static const char *see_in_file(const struct finding *f)
 
 const char *diagnosis_see(const struct diagnosis *d, const struct finding *f, char buf[DIAGNOSIS_SEE_BYTES])
 {
-    if (d->file)
-        snprintf(buf, DIAGNOSIS_SEE_BYTES, "erlsnoop report %s %s", d->file, see_in_file(f));
+    const char *view = d->file ? see_in_file(f) : "";
+
+    if (*view)
+        snprintf(buf, DIAGNOSIS_SEE_BYTES, "erlsnoop report %s %s", d->file, view);
     else
         fill_words(d, f, f->text->see, buf, DIAGNOSIS_SEE_BYTES);
     return buf;

@@ -143,23 +143,64 @@ static void tell_looks(const struct telling *t)
             tell(t, rows[i].what, rows[i].why);
 }
 
+static const char no_memory[] = "a recording holds events; what a VM's memory tells is not in it";
+
 /* Of a recording: what only memory tells. */
 static void tell_unseen(const struct telling *t, bool by_rule)
 {
-    static const char why[] = "a recording holds events; what a VM's memory tells is not in it";
     char text[2048];
-    size_t used = (size_t)snprintf(text, sizeof text, "%s; not looked for:", why);
+    size_t used = (size_t)snprintf(text, sizeof text, "%s; not looked for:", no_memory);
 
     for (int rule = 0; rule < FINDING_RULES; rule++) {
         if (finding_needs_events((enum finding_rule)rule))
             continue;
         if (by_rule)
-            tell(t, finding_texts[rule].rule, why);
+            tell(t, finding_texts[rule].rule, no_memory);
         else if (used < sizeof text)
             used += (size_t)snprintf(text + used, sizeof text - used, " %s", finding_texts[rule].rule);
     }
     if (!by_rule)
         tell(t, "memory", text);
+}
+
+/* ---- a team's own rules */
+
+enum { MORE_BYTES = 32 };
+
+struct unasked {
+    const struct telling *t;
+    const char *why;
+    bool by_rule;
+    char text[2048];
+    size_t used, n, left; /* left: whose names have no room in the text */
+};
+
+static void take_unasked(void *ctx, const char *rule)
+{
+    struct unasked *u = ctx;
+
+    if (u->by_rule)
+        tell(u->t, rule, u->why);
+    else if (u->used + strlen(rule) + MORE_BYTES < sizeof u->text)
+        u->used += (size_t)snprintf(u->text + u->used, sizeof u->text - u->used, "%s %s", u->n ? "," : "", rule);
+    else
+        u->left++;
+    u->n++;
+}
+
+static void tell_own(const struct telling *t, bool by_rule)
+{
+    const struct evidence *e = t->d->evidence;
+    struct unasked u = {.t = t, .by_rule = by_rule};
+
+    u.why = t->d->file ? no_memory : e->halted ? "nothing of it runs" : "it was looked at too few times";
+    u.used = (size_t)snprintf(u.text, sizeof u.text, "%s; not looked for:", u.why);
+    own_rules_unasked(e->own, take_unasked, &u);
+    if (u.left)
+        snprintf(u.text + u.used, sizeof u.text - u.used, " and %zu more", u.left);
+    if (u.n && !by_rule)
+        tell(t, "your own rules", u.text);
+    own_rules_lacks(e->own, t->take, t->ctx);
 }
 
 void diagnosis_unknown(const struct diagnosis *d, bool by_rule,
@@ -176,5 +217,5 @@ void diagnosis_unknown(const struct diagnosis *d, bool by_rule,
     else
         tell_rules_together(&t);
     tell_partly_known(&t);
-    own_rules_lacks(d->evidence->own, take, ctx);
+    tell_own(&t, by_rule);
 }

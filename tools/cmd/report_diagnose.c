@@ -30,10 +30,20 @@ static int take(const struct report_diagnosed *what, const struct result_source 
     return err;
 }
 
+/* Without events of any view nobody looked. */
+static bool is_answered(const struct report_diagnosed *what, const struct result_source *source)
+{
+    bool told = false;
+
+    for (int v = 0; v < VIEW_COUNT; v++)
+        told |= what->told[v];
+    return told && source->seconds > 0;
+}
+
 int report_diagnose(const struct report_diagnosed *what, const struct result_source *source)
 {
     struct counted counted;
-    struct evidence evidence = {.counted = &counted};
+    struct evidence evidence = {.counted = &counted, .own = what->asked->own};
     struct findings found = {0};
     const struct diagnosis told = {.pid = what->vm,
                                    .name = what->name,
@@ -47,7 +57,8 @@ int report_diagnose(const struct report_diagnosed *what, const struct result_sou
     err = err ? err : findings_count(&evidence, &found);
     if (!err)
         diagnosis_print(&told, source->sink, found.n);
-    err = err ? fail(err, "cannot tell what was found: %s", strerror(-err)) : found.n ? DIAGNOSIS_FOUND : 0;
+    err = err ? fail(err, "cannot tell what was found: %s", strerror(-err))
+              : diagnose_asked_status(what->asked, &found, is_answered(what, source));
     findings_free(&found);
     counted_free(&counted);
     return err;

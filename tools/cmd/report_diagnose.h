@@ -3,6 +3,7 @@
 #ifndef TOOLS_REPORT_DIAGNOSE_H
 #define TOOLS_REPORT_DIAGNOSE_H
 
+#include "diagnose_asked.h"
 #include "view/result.h"
 
 struct report_diagnosed {
@@ -10,11 +11,12 @@ struct report_diagnosed {
     uint32_t vm;
     const char *name; /* its own: untrusted */
     bool told[VIEW_COUNT]; /* events of the view were recorded */
+    const struct diagnose_asked *asked;
 };
 
 /* The views that rules need. */
 void report_diagnose_views(bool on[VIEW_COUNT]);
-/* Takes what was counted, and prints. Returns 0, or DIAGNOSIS_FOUND when something was found. Fails: said. */
+/* Takes what was counted, and prints. Returns the exit status, as diagnose_asked_status. Fails: said. */
 int report_diagnose(const struct report_diagnosed *what, const struct result_source *source);
 
 #endif

@@ -197,8 +197,10 @@ static bool is_told(const struct report_state *st, enum view_id view)
 static int print_diagnosis(struct report_state *st)
 {
     struct result_source source = source_of(st);
-    struct report_diagnosed what = {
-        .file = st->files[0], .vm = st->nvms ? st->vms[0].vm : 0, .name = st->nvms ? st->vms[0].name : ""};
+    struct report_diagnosed what = {.file = st->files[0],
+                                    .vm = st->nvms ? st->vms[0].vm : 0,
+                                    .name = st->nvms ? st->vms[0].name : "",
+                                    .asked = &st->asked_of};
 
     for (int v = 0; v < VIEW_COUNT; v++)
         what.told[v] = st->on[v] && is_told(st, (enum view_id)v);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "common/options.h"
+#include "diagnose_asked.h"
 #include "recording/recording_read.h"
 #include "recording/recording_seen.h"
 #include "report_counts.h"
@@ -31,6 +32,7 @@ struct report_state {
     struct view_order order;      /* of the views that were asked for */
     bool on[VIEW_COUNT], viewed; /* views were asked for: the events are theirs */
     bool diagnoses; /* what those tell is asked for, and nothing else */
+    struct diagnose_asked asked_of; /* the diagnosis */
     bool differs;   /* what became of findings between two files */
     FILE *out;      /* that results go to */
     __u64 slowest[VIEW_NSLOWEST]; /* as of struct view_settings */

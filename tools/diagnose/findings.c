@@ -160,7 +160,7 @@ int findings_look(const struct evidence *e, struct findings *out)
              i == FINDING_near_limit) /* the others would tell of its standing still */
             && counted_serves(e->counted, finding_texts[i].needs, NULL))
             rules[i](e, out);
-    return end_findings(out, e->halted ? 0 : own_rules_ask(e->own, e, false, out));
+    return end_findings(out, own_rules_ask(e->own, e, false, out));
 }
 
 int findings_count(const struct evidence *e, struct findings *out)

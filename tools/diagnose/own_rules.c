@@ -34,6 +34,7 @@ struct own_rules {
     struct own_file file;
     struct finding_text *texts; /* of each rule */
     char (*lacks)[WHY_BYTES];   /* of each rule, by the last asking; "": nothing */
+    bool *asked;                /* each rule: at all */
 };
 
 /* What a rule is asked of now. */
@@ -269,14 +270,16 @@ static void fill_texts(struct own_rules *rules)
 {
     for (size_t i = 0; i < rules->file.n; i++) {
         const struct own_rule *rule = &rules->file.rules[i];
-        const char *see = rule->scope < OWN_SCOPES ? scopes[rule->scope].see : "erlsnoop doctor -p PID";
+        bool of_row = rule->scope >= OWN_SCOPES;
+        const char *see = of_row ? "erlsnoop doctor -p PID" : scopes[rule->scope].see;
+        const char *view = of_row ? views[view_table((enum view_table_id)(rule->scope - OWN_SCOPES))->view].name : "";
 
         rules->texts[i] = (struct finding_text){.rule = rule->rule,
                                                 .kind = rule->texts[OWN_TITLE],
                                                 .why = rule->texts[OWN_WHY],
                                                 .what_to_do = rule->texts[OWN_DO],
                                                 .see = rule->texts[OWN_MORE] ? rule->texts[OWN_MORE] : see,
-                                                .needs = "",
+                                                .needs = rule->texts[OWN_MORE] ? "" : view,
                                                 .explains = rule->explains ? rule->explains : ""};
     }
 }
@@ -302,7 +305,8 @@ static int read_rules(const char *path, struct own_rules *rules)
         return fail(-EINVAL, "%s:1:1: no rule is in it", path);
     rules->texts = err ? NULL : calloc(rules->file.n, sizeof *rules->texts);
     rules->lacks = err ? NULL : calloc(rules->file.n, sizeof *rules->lacks);
-    if (!rules->texts || !rules->lacks)
+    rules->asked = err ? NULL : calloc(rules->file.n, sizeof *rules->asked);
+    if (!rules->texts || !rules->lacks || !rules->asked)
         return fail(-ENOMEM, "out of memory");
     fill_texts(rules);
     return 0;
@@ -326,6 +330,7 @@ void own_rules_free(struct own_rules *rules)
     own_file_free(&rules->file);
     free(rules->texts);
     free(rules->lacks);
+    free(rules->asked);
     free(rules);
 }
 
@@ -343,6 +348,13 @@ void own_rules_lacks(const struct own_rules *rules, void (*take)(void *ctx, cons
     for (size_t i = 0; rules && i < rules->file.n; i++)
         if (*rules->lacks[i])
             take(ctx, rules->file.rules[i].rule, rules->lacks[i]);
+}
+
+void own_rules_unasked(const struct own_rules *rules, void (*take)(void *ctx, const char *rule), void *ctx)
+{
+    for (size_t i = 0; rules && i < rules->file.n; i++)
+        if (!rules->asked[i])
+            take(ctx, rules->file.rules[i].rule);
 }
 
 /* ---- asking */
@@ -493,7 +505,6 @@ static int ask_rule(struct own_rules *rules, size_t number, const struct evidenc
 {
     struct asking a = {.rules = rules, .number = number, .e = e};
 
-    rules->lacks[number][0] = '\0';
     ask_scope(&a, rules->file.rules[number].scope);
     if (a.n)
         qsort(a.hits, a.n, sizeof *a.hits, compare_hits);
@@ -503,12 +514,17 @@ static int ask_rule(struct own_rules *rules, size_t number, const struct evidenc
     return a.err;
 }
 
+/* What was asked of a VM's memory before that could not be read any more was asked. */
 int own_rules_ask(struct own_rules *rules, const struct evidence *e, bool events_alone, struct findings *out)
 {
     int err = 0;
 
-    for (size_t i = 0; rules && i < rules->file.n && !err; i++)
-        if (!events_alone || rules->file.rules[i].scope >= OWN_SCOPES)
-            err = ask_rule(rules, i, e, out);
+    for (size_t i = 0; rules && i < rules->file.n && !err; i++) {
+        if (events_alone && rules->file.rules[i].scope < OWN_SCOPES)
+            continue;
+        rules->lacks[i][0] = '\0';
+        rules->asked[i] = events_alone || !e->halted;
+        err = rules->asked[i] ? ask_rule(rules, i, e, out) : 0;
+    }
     return err;
 }
