@@ -594,7 +594,7 @@ send_packets(To) ->
     timer:sleep(1),
     send_packets(To).
 
-%% One for each scheduler works for two seconds at a time, before all others.
+%% One for each scheduler works for ten seconds at a time, before all others: in any four seconds they wait for more than one.
 never_run(Ill) ->
     Priority = case Ill of true -> high; false -> normal end,
     [erlang:spawn_opt(?MODULE, hog, [], [{priority, Priority}])
@@ -602,5 +602,5 @@ never_run(Ill) ->
     'zoo:hog/0'.
 
 hog() ->
-    receive never -> ok after 200 -> spin(2000000) end,
+    receive never -> ok after 200 -> spin(10000000) end,
     hog().
