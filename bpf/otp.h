@@ -44,7 +44,9 @@ struct otp_ours {
     __u32 room, pairs; /* in a dictionary: how many pairs (32 bits), and the first */
     __u32 atom_bits, atom_bytes; /* of a number within its segment; of an atom */
     __u32 code_bytes; /* of all pages of code */
+    __u32 stored;     /* in a process: a byte: what registers hold does not count, what it stored does; 0: none */
     __u32 slept;      /* in a process: a byte: it went to sleep when it was scheduled out */
+    __u32 pad;
 };
 
 /* Atoms that say what a new process is to do, why one ended, or what is called: ATOM(name, its text). */

@@ -496,10 +496,19 @@ static __always_inline __u64 find_our_stack(struct stacks_sample *sample, const 
     __u64 at = sample->regs[14] == process ? as_stack_top(sample->regs[12], heap, sample->hend) : 0;
 
     if (is_our_top(layout, at))
-        return at;
+        return sample->is_stored && sample->stop >= heap && sample->stop < at ? sample->stop : at;
     if (sample->stop >= heap + STACKS_SLACK * 8)
         return sample->stop - STACKS_SLACK * 8;
     return heap;
+}
+
+static __always_inline __u32 read_stored(const struct otp_layout *layout, __u64 process)
+{
+    __u8 stored = 0;
+
+    if (layout->ours.stored)
+        bpf_probe_read_user(&stored, sizeof stored, (void *)(process + layout->ours.stored));
+    return stored;
 }
 
 /* The process's part: who it is, and its stack from the lowest place where it may end. */
@@ -516,6 +525,7 @@ static __always_inline void sample_process(struct stacks_sample *sample, const s
     if (layout->is_ours) {
         sample->process = process;
         sample->resume = read_resume(layout, process);
+        sample->is_stored = read_stored(layout, process);
         if (heap > sample->stop) /* a small heap is being collected by way of other memory */
             heap = sample->stop - STACKS_SLACK * 8;
         at = find_our_stack(sample, layout, process, heap);

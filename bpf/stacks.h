@@ -89,6 +89,7 @@ struct stacks_sample {
     __u64 purges; /* of code, by then */
     __u64 native_at, erlang_at;
     __u32 nnative, nerlang, nkernel;
+    __u32 is_stored; /* of an erlvm: in its loop `resume` and `stop` hold, and not what registers do */
     __u32 on_erlang; /* the stack pointer stood on the process's stack */
     __u64 kernel[STACKS_KERNEL];
     __u64 native[STACKS_WORDS];

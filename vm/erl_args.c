@@ -359,7 +359,31 @@ static void set_line_breaks(struct options *o, const char *flag, const char *val
 
 static void set_native(struct options *o, const char *flag, const char *value)
 {
-	o->native = parse_choice(flag, value, "all", "off");
+	static const char *const words[] = { [NATIVE_OFF] = "off", [NATIVE_HOT] = "hot", [NATIVE_ALL] = "all" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (value != NULL && strcmp(value, words[i]) == 0) {
+			o->native = (enum native_mode)i;
+			return;
+		}
+	erl_args_fail("%s takes all, hot or off, not %s", flag, value != NULL ? value : "nothing");
+}
+
+/* fp and no_fp are about frame pointers, which there always are. */
+static void set_perf(struct options *o, const char *flag, const char *value)
+{
+	static const struct { const char *word; bool map, dump; } words[] = {
+		{ "true", true, true }, { "false", false, false }, { "map", true, false }, { "dump", false, true },
+		{ "fp", true, false }, { "no_fp", true, false },
+	};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (value != NULL && strcmp(value, words[i].word) == 0) {
+			o->perf_map = words[i].map;
+			o->perf_dump = words[i].dump;
+			return;
+		}
+	erl_args_fail("%s takes true, false, map, dump, fp or no_fp, not %s", flag, value != NULL ? value : "nothing");
 }
 
 /* Where a flag's value stands. One that is attached may be the next argument, if it is one of the flag's words. */
@@ -407,7 +431,7 @@ static const struct emulator_flag {
 	{ "IOPp", VALUE_EITHER, set_poll_sets_percent, NULL, 0, 0 },
 	{ "IOs", VALUE_EITHER, set_scheduler_polling, NULL, 0, 0 },
 	{ "JIT", VALUE_EITHER, set_native, NULL, 0, 0 },
-	{ "JPperf", VALUE_EITHER, NULL, BOOL, 0, 0 },
+	{ "JPperf", VALUE_EITHER, set_perf, NULL, 0, 0 },
 	{ "JPcover", VALUE_EITHER, set_coverage, NULL, 0, 0 },
 	{ "JDdump", VALUE_EITHER, NULL, BOOL, 0, 0 },
 	{ "K", VALUE_EITHER, NULL, NULL, 0, 0 },

@@ -10,6 +10,7 @@
 
 #include "erl_words.h"
 #include "io/poll.h"
+#include "jit/native.h"
 
 struct options {
 	unsigned schedulers, online; /* those that run processes at first: more than schedulers means all */
@@ -26,7 +27,8 @@ struct options {
 	bool messages_off_heap;
 	size_t dist_busy_bytes; /* of a connection, at which senders wait; 0: as built in */
 	bool printable_unicode;
-	bool native;         /* modules get machine code */
+	enum native_mode native; /* which modules get machine code */
+	bool perf_map, perf_dump; /* and its names are written, see jit/native_perf.h */
 	char warnings;       /* w, i or e: what they are logged as */
 	char on_break;       /* what Ctrl-C does: m the menu, d ends, i nothing, c is for the shell */
 	char file_names;     /* u or l: UTF-8 or Latin-1 whatever the locale says; 0 */

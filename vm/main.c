@@ -189,11 +189,12 @@ static void init_rooms(struct options *o, char **words)
 	dirty_init(o->dirty_cpu, o->dirty_cpu_online, o->dirty_io);
 	export_init();
 	fun_init();
-	if (o->native)
+	if (o->native != NATIVE_OFF)
 		code_area_want_native();
 	module_init();
 	exec_init(); /* wires the loop, the loader's back end and stack traces */
-	native_init();
+	if (o->native != NATIVE_OFF)
+		native_init(o->native, o->perf_map, o->perf_dump);
 	bif_init();
 	ets_init();
 	trace_init();

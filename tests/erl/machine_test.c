@@ -257,11 +257,69 @@ START_TEST(test_machine_code_cannot_be_written)
 	ck_assert_str_eq(printed, "false\n3\n");
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	run(erlvm(), "(ulimit -v 1500000; $VM +S 1 +JIT all -noshell -eval '" CODE_PAGES
-	    "io:format(\"~p~n\", [Pages()]), halt(3).'; echo $?)", printed);
+	    "io:format(\"~p~n\", [Pages()]), halt(3).' 2>/dev/null; echo $?)", printed);
 	ck_assert_str_eq(printed, "{0,0}\n3\n");
 #endif
 }
 END_TEST
+
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* A module that is busy for a while gets machine code, one that is not has none; a breakpoint takes it away, and it comes back when
+ * that has gone. */
+START_TEST(test_hot_modules_get_machine_code)
+{
+	static const char script[] = "-noshell -eval '"
+		"Has = fun() -> {ok, B} = file:read_file(\"/proc/self/maps\"), lists:sum([begin "
+		"[From, To] = [binary_to_integer(E, 16) || E <- string:lexemes(A, \"-\")], To - From end || "
+		"[A, <<\"r-xp\">>, _, _, <<\"0\">>] <- [string:lexemes(M, \" \") || M <- string:lexemes(B, \"\\n\")]]) end, "
+		"Spend = fun F(0) -> ok; F(N) -> lists:foldl(fun(X, S) -> X bxor S end, 0, lists:seq(1, 20000)), F(N - 1) end, "
+		"jit = erlang:system_info(emu_flavor), "
+		"Until = fun U(0, _) -> never; U(N, Is) -> case Is() of true -> ok; false -> Spend(50), U(N - 1, Is) end end, "
+		"Cold = Has(), ok = Until(200, fun() -> Has() > Cold end), Spend(1000), Warm = Has(), "
+		"1 = erlang:trace_pattern({lists, foldl, 3}, true, [local]), true = Has() < Warm, Spend(200), "
+		"erlang:trace_pattern({lists, foldl, 3}, false, [local]), ok = Until(200, fun() -> Has() >= Warm end), "
+		"io:format(\"~p~n\", [Cold < Warm]), halt(3).'; echo $?";
+	static char printed[OUTPUT_MAX], command[4096];
+
+	snprintf(command, sizeof(command), "$VM +JIT hot %s", script);
+	run(erlvm(), command, printed);
+	ck_assert_str_eq(printed, "true\n3\n");
+}
+END_TEST
+
+/* What cannot be had is said once, and the program runs. The system call makes the kernel refuse memory that is run and was written. */
+START_TEST(test_machine_code_that_is_refused_is_said)
+{
+	static char printed[OUTPUT_MAX];
+
+	run(erlvm(), "$VM +JIT some -noshell -eval 'halt().' 2>&1; echo $?", printed);
+	ck_assert_msg(strstr(printed, "+JIT takes all, hot or off, not some") != NULL && strstr(printed, "\n1\n") != NULL, "%s", printed);
+	run(erlvm(), "(ulimit -v 1500000; $VM +S 1 +JIT hot -noshell -eval 'io:format(\"~p~n\", [erlang:system_info(emu_flavor)]), halt(3).' 2>&1; echo $?)", printed);
+	ck_assert_str_eq(printed, "erlvm: +JIT: no machine code, all is interpreted: there is no room of addresses for it (ulimit -v)\nemu\n3\n");
+	run(erlvm(), "python3 -c 'import ctypes, os, sys; print(ctypes.CDLL(None).prctl(65, 1, 0, 0, 0), flush=True); os.execvp(sys.argv[1], sys.argv[1:])' "
+	    "$VM +JIT all -noshell -eval 'io:format(\"~p~n\", [lists:sum(lists:seq(1, 100))]), halt(3).' 2>&1; echo $?", printed);
+	if (strncmp(printed, "0\n", 2) == 0) /* else the kernel is older than 6.3 */
+		ck_assert_str_eq(printed, "0\nerlvm: +JIT: no machine code, all is interpreted: the system refuses memory that is run\n5050\n3\n");
+}
+END_TEST
+
+/* +JPperf: the map has a line for each function, in its own part of the machine code; the dump, which perf takes for one, the code too. */
+START_TEST(test_machine_code_has_names_for_perf)
+{
+	static char printed[OUTPUT_MAX];
+
+	run(erlvm(), "p=$($VM +JIT all +JPperf true -noshell -eval 'io:format(\"~s~n\", [os:getpid()]), halt().')\n"
+	    "grep -c ' \\$lists:map/2$' /tmp/perf-$p.map; grep -c ' \\$lists::exits$' /tmp/perf-$p.map\n"
+	    "python3 -c 'import sys\nat = 0\nfor line in sorted((int(w[0], 16), int(w[1], 16)) for w in map(str.split, open(sys.argv[1]))):\n"
+	    "    assert line[1] > 0 and line[0] >= at, line\n    at = line[0] + line[1]\nprint(\"apart\")\n' /tmp/perf-$p.map\n"
+	    "head -c 4 /tmp/jit-$p.dump; echo; grep -ac 'lists:map/2' /tmp/jit-$p.dump | sed 's/[1-9][0-9]*/some/'; rm -f /tmp/perf-$p.map /tmp/jit-$p.dump\n"
+	    "p=$($VM +JIT all +JPperf map -noshell -eval 'io:format(\"~s~n\", [os:getpid()]), halt().')\n"
+	    "ls /tmp/jit-$p.dump 2>&1 | grep -c cannot; rm /tmp/perf-$p.map; $VM +JPperf sometimes 2>&1", printed);
+	ck_assert_msg(strstr(printed, "1\n1\napart\nDTiJ\nsome\n1\n") == printed && strstr(printed, "+JPperf takes true, false, map, dump, fp or no_fp, not sometimes"),
+		      "%s", printed);
+}
+END_TEST
+#endif
 
 Suite *machine_suite(void)
 {
@@ -278,6 +336,11 @@ Suite *machine_suite(void)
 	tcase_add_test(t, test_a_filter_of_system_calls_has_a_way_round);
 	tcase_add_test(t, test_sigusr2_tells_what_threads_wait_for);
 	tcase_add_test(t, test_machine_code_cannot_be_written);
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	tcase_add_test(t, test_hot_modules_get_machine_code);
+	tcase_add_test(t, test_machine_code_that_is_refused_is_said);
+	tcase_add_test(t, test_machine_code_has_names_for_perf);
+#endif
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	tcase_add_test(t, test_names_of_functions_end_where_addresses_do);
 	tcase_add_test(t, test_a_peak_is_given_back);

@@ -70,6 +70,14 @@ START_TEST(test_erlvm_layout_leads_to_names)
             names_place(names, layout.vm, fake_base + FAKE_ENTRIES + 64 + 32, FAKE_GIVEN, &place, text, sizeof text),
             0);
         ck_assert_str_eq(text, "uuu:wwwww/1");
+        /* machine code: the last byte of a piece, the first of the next, by when its pages were its, and before */
+        ck_assert_int_eq(names_place(names, layout.vm, fake_base + FAKE_NATIVE + FAKE_PIECE - 1, 5, &place, text, sizeof text), 0);
+        ck_assert_str_eq(text, "bb:dddd/1");
+        ck_assert_int_eq(names_place(names, layout.vm, fake_base + FAKE_NATIVE + FAKE_PIECE, FAKE_GIVEN, &place, text, sizeof text), 0);
+        ck_assert_str_eq(text, "bb:eeeee/2");
+        ck_assert_int_eq(place.line, 20);
+        ck_assert_int_eq(names_place(names, layout.vm, fake_base + FAKE_NATIVE + FAKE_PIECE, 4, &place, text, sizeof text), -ESTALE);
+        ck_assert_int_eq(names_place(names, layout.vm, fake_base + FAKE_NATIVE - 1, FAKE_GIVEN, &place, text, sizeof text), -ENOENT);
         names_free(names);
     }
 END_TEST
@@ -97,6 +105,8 @@ START_TEST(test_erlvm_layout_refuses_what_lies)
             {FAKE_NUMBERS + 0x400, UINT32_MAX, 4, -ENOTSUP, "the export table makes no sense"},
             {FAKE_NUMBERS + 8, 63, 4, -ENOTSUP, "the atom table is not where its table erlvm_layout says"},
             {FAKE_ROOTS + 8, 1, 8, -ENOTSUP, "the atom table is not where"},
+            {FAKE_NUMBERS + 0x100 * LAYOUT_ROOM_NATIVE + 4, 100, 4, -ENOTSUP, "the area of pages of machine code is not where"},
+            {FAKE_ROOTS + 0x100 * LAYOUT_ROOM_NATIVE, 1, 8, -ENOTSUP, "the area of pages of machine code is not where"},
             {FAKE_ROOTS, 0, 4, -EAGAIN, "the atom table is not made yet"},
             {FAKE_TEXTS, 7, 1, -ENOTSUP, "the atom table is not where"},
             {FAKE_ROOTS + 0x100, 0, 8, -EAGAIN, "the process table is not made yet"},

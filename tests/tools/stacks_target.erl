@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What erlsnoop stacks is held against: known shares of time, known numbers of events.
 -module(stacks_target).
--export([plunges/0, plunge/1, swaps/0, swap/2, natives/0, use/1, crash/0, shares/0, spend/0, contend/0, spin/0, events/0, deep/0, dig/1, act/0, nap/1, storm/0, rage/1, servers/0, init/1, handle_call/3, handle_cast/2, handle_info/2]).
+-export([chain/0, links/1, plunges/0, plunge/1, swaps/0, swap/2, natives/0, use/1, crash/0, shares/0, spend/0, contend/0, spin/0, events/0, deep/0, dig/1, act/0, nap/1, storm/0, rage/1, servers/0, init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 %% Three functions that spend 50, 30 and 20 parts of the time.
 shares() ->
@@ -40,6 +40,22 @@ use(N) ->
     _ = {erlang:phash2(T), term_to_binary(T), maps:from_list([{N, T}]), length(erlang:pre_loaded()), binary_to_list(list_to_binary("abc"))},
     self() ! lists:reverse(tuple_to_list(T)),
     receive _ -> use(N + 1) end.
+
+%% A chain of functions, each with operations of several kinds before and after it calls the next.
+chain() ->
+    register(chain, spawn(?MODULE, links, [0])),
+    ready().
+
+links(N) -> first(N), links(N + 1).
+
+first(N) ->
+    A = <<N:16, 1>>, B = second({N, A}), #{N => B, 0 => A}.
+
+second({N, A}) ->
+    L = [N | binary_to_list(A)], M = #{N => L}, [third_of(M) | L].
+
+third_of(M) ->
+    [{K, L}] = maps:to_list(M), {K * 2.5, length(L), M#{K := <<K:32>>}}.
 
 %% 40 functions deep comparing, hashing and looking up all the time.
 plunges() ->

@@ -18,7 +18,8 @@ enum {
     FAKE_GIVEN = 7,
     FAKE_EXPORTS = 2,
     FAKE_CHAINS = 4,
-    FAKE_CHAIN = 3 /* ports of one */
+    FAKE_CHAIN = 3, /* ports of one */
+    FAKE_PIECE = 16 /* bytes of machine code */
 };
 /* Where what stands. */
 enum {
@@ -36,8 +37,11 @@ enum {
     FAKE_FILES = 0x2700,
     FAKE_ENTRIES = 0x2800,
     FAKE_TEXTS = 0x3000,
+    FAKE_NATIVE_CODE = 0x4f00,
+    FAKE_PIECES = 0x4f40,
     FAKE_FREE = 0x5000, /* up to the segment: for what a test lays itself */
     FAKE_SEGMENT = 0x8000,
+    FAKE_NATIVE = 0x9000,
     FAKE_CODE = 0xa000,
     FAKE_PORTS = 0xe000,
 };
@@ -163,7 +167,18 @@ static const uint32_t fake_numbers[ERLVM_NFIELDS] = {[ERLVM_ATOMS_SEGMENTS] = 8,
                                                      [ERLVM_MEMORY_STEP] = 64,
                                                      [ERLVM_MEMORY_MOST] = 2,
                                                      [ERLVM_MEMORY_PROCESSES] = 1,
-                                                     [ERLVM_MEMORY_BINARIES] = 2};
+                                                     [ERLVM_MEMORY_BINARIES] = 2,
+                                                     [ERLVM_NATIVE_PAGE] = 4096,
+                                                     [ERLVM_NATIVE_PAGES] = 1,
+                                                     [ERLVM_NATIVE_OWNERS] = 8,
+                                                     [ERLVM_NATIVE_WORDS] = 8,
+                                                     [ERLVM_NATIVE_TAKEN] = 16,
+                                                     [ERLVM_NATIVE_PIECES] = 24,
+                                                     [ERLVM_NATIVE_PIECE_COUNT] = 32,
+                                                     [ERLVM_NATIVE_STORED] = 160,
+                                                     [ERLVM_PIECE_SIZE] = 12,
+                                                     [ERLVM_PIECE_WORD] = 4,
+                                                     [ERLVM_PIECE_RETURNS] = 8};
 
 static inline void fake_put(uint64_t offset, uint64_t word, size_t size)
 {
@@ -287,6 +302,25 @@ static inline void fake_lay_code(void)
     }
 }
 
+/* Machine code of the first operations of functions 1 and 2, a piece each; that of function 2 returns. */
+static inline void fake_lay_native(void)
+{
+    fake_set(fake_root(LAYOUT_ROOM_NATIVE), ERLVM_NATIVE_BASE, fake_base + FAKE_NATIVE, 8);
+    fake_set(fake_root(LAYOUT_ROOM_NATIVE), ERLVM_NATIVE_OWNERS, fake_base + FAKE_NATIVE_CODE, 8);
+    fake_set(FAKE_NATIVE_CODE, ERLVM_NATIVE_AT, fake_base + FAKE_NATIVE, 8);
+    fake_set(FAKE_NATIVE_CODE, ERLVM_NATIVE_WORDS, fake_base + FAKE_CODE, 8);
+    fake_set(FAKE_NATIVE_CODE, ERLVM_NATIVE_TAKEN, 5, 8);
+    fake_set(FAKE_NATIVE_CODE, ERLVM_NATIVE_PIECES, fake_base + FAKE_PIECES, 8);
+    fake_set(FAKE_NATIVE_CODE, ERLVM_NATIVE_PIECE_COUNT, 2, 4);
+    for (uint64_t i = 0; i < 2; i++) {
+        uint64_t piece = FAKE_PIECES + i * fake_numbers[ERLVM_PIECE_SIZE];
+
+        fake_set(piece, ERLVM_PIECE_AT, i * FAKE_PIECE, 4);
+        fake_set(piece, ERLVM_PIECE_WORD, ((i + 1) * FAKE_FUNCTION + fake_numbers[ERLVM_INFO_SIZE]) / 8, 4);
+        fake_set(piece, ERLVM_PIECE_RETURNS, i, 4);
+    }
+}
+
 static inline uint64_t fake_port(uint64_t number)
 {
     return FAKE_PORTS + number * fake_numbers[ERLVM_PORT_SIZE];
@@ -329,6 +363,7 @@ static inline void fake_lay(void)
     fake_lay_atoms();
     fake_lay_processes();
     fake_lay_code();
+    fake_lay_native();
     fake_lay_ports();
 }
 

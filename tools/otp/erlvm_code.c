@@ -30,6 +30,26 @@ int erlvm_code_given(struct memory *memory, const struct erlvm_layout *l, uint64
     return read_field(memory, l, l->roots[LAYOUT_ROOM_CODE], ERLVM_CODE_GIVEN, given, sizeof *given) ? 0 : -ESRCH;
 }
 
+/* The number of the last one of `n` elements, `step` bytes apart, whose key (of `width` bytes) is at most `key`; n:
+ * none, or unreadable. */
+static uint32_t search(struct memory *memory, uint64_t at, uint32_t n, size_t step, size_t width, uint64_t key)
+{
+    uint32_t low = 0, high = n;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        uint64_t found = 0;
+
+        if (memory_read(memory, at + (uint64_t)mid * step, &found, width))
+            return n;
+        if (found <= key)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low ? low - 1 : n;
+}
+
 /* ---- modules */
 
 static int read_instance(struct memory *memory, const struct erlvm_layout *l, uint64_t at, struct instance *out)
@@ -69,26 +89,6 @@ static int find_instance(struct memory *memory, const struct erlvm_layout *l, ui
     if (out->words - base >= range || out->word_count > range / 8 || !is_atom(out->module) || address < out->words)
         return -ESTALE;
     return (address - out->words) / 8 < out->word_count ? 0 : -ENOENT; /* the rest of its last page */
-}
-
-/* The number of the last one of `n` elements, `step` bytes apart, whose key (of `width` bytes) is at most `key`; n:
- * none, or unreadable. */
-static uint32_t search(struct memory *memory, uint64_t at, uint32_t n, size_t step, size_t width, uint64_t key)
-{
-    uint32_t low = 0, high = n;
-
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        uint64_t found = 0;
-
-        if (memory_read(memory, at + (uint64_t)mid * step, &found, width))
-            return n;
-        if (found <= key)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low ? low - 1 : n;
 }
 
 static void read_file(struct memory *memory, const struct erlvm_layout *l, const struct instance *c, uint32_t number,
@@ -156,6 +156,40 @@ static int find_function(struct memory *memory, const struct erlvm_layout *l, co
     return 0;
 }
 
+/* ---- machine code */
+
+/* The word of code whose operation the address of machine code is of, whether it returns, and CODE_GIVEN when it got
+ * there. Fails: as find_instance. */
+static int find_native(struct memory *memory, const struct erlvm_layout *l, uint64_t address, uint64_t *word,
+                       uint64_t *taken, uint32_t *returns)
+{
+    uint64_t root = l->roots[LAYOUT_ROOM_NATIVE], page = address - l->native, code, at, words, pieces;
+    uint32_t step = l->numbers[ERLVM_PIECE_SIZE], count, i, n = 0;
+
+    if (!l->native || page / l->numbers[ERLVM_NATIVE_PAGE] >= l->numbers[ERLVM_NATIVE_PAGES])
+        return -ENOENT;
+    page /= l->numbers[ERLVM_NATIVE_PAGE];
+    if (memory_read(memory, root + l->numbers[ERLVM_NATIVE_OWNERS] + page * sizeof code, &code, sizeof code))
+        return -ESRCH;
+    if (!code)
+        return -ENOENT;
+    if (!read_field(memory, l, code, ERLVM_NATIVE_AT, &at, sizeof at) ||
+        !read_field(memory, l, code, ERLVM_NATIVE_WORDS, &words, sizeof words) ||
+        !read_field(memory, l, code, ERLVM_NATIVE_TAKEN, taken, sizeof *taken) ||
+        !read_field(memory, l, code, ERLVM_NATIVE_PIECES, &pieces, sizeof pieces) ||
+        !read_field(memory, l, code, ERLVM_NATIVE_PIECE_COUNT, &count, sizeof count))
+        return -ESRCH;
+    if (address < at)
+        return -ESTALE;
+    i = search(memory, pieces + l->numbers[ERLVM_PIECE_AT], count, step, sizeof n, address - at);
+    pieces += (uint64_t)i * step;
+    if (i == count || !read_field(memory, l, pieces, ERLVM_PIECE_WORD, &n, sizeof n) ||
+        !read_field(memory, l, pieces, ERLVM_PIECE_RETURNS, returns, sizeof *returns))
+        return -ESTALE;
+    *word = words + (uint64_t)n * 8;
+    return 0;
+}
+
 /* ---- natives, and functions that are not there */
 
 static int find_export(struct memory *memory, const struct erlvm_layout *l, uint64_t address,
@@ -184,17 +218,30 @@ static int find_export(struct memory *memory, const struct erlvm_layout *l, uint
     return 0;
 }
 
+bool erlvm_code_returns(struct memory *memory, const struct erlvm_layout *l, uint64_t address)
+{
+    uint64_t word, taken;
+    uint32_t returns = 0;
+
+    return !find_native(memory, l, address, &word, &taken, &returns) && returns == 1;
+}
+
 int erlvm_code_find(struct memory *memory, const struct erlvm_layout *l, uint64_t address, struct otp_code_place *out,
                     uint64_t *seen)
 {
+    uint64_t taken = 0;
     struct instance c;
-    int err = find_instance(memory, l, address, &c);
+    uint32_t returns;
+    int err = find_native(memory, l, address, &address, &taken, &returns);
 
     *seen = 0;
+    if (err && err != -ENOENT)
+        return err;
+    err = find_instance(memory, l, address, &c);
     if (err == -ENOENT)
         return find_export(memory, l, address, out);
     if (err)
         return err;
-    *seen = c.taken;
+    *seen = taken > c.taken ? taken : c.taken;
     return find_function(memory, l, &c, address, out);
 }

@@ -12,6 +12,9 @@
  */
 int erlvm_code_find(struct memory *memory, const struct erlvm_layout *ours, uint64_t address,
                     struct otp_code_place *out, uint64_t *seen);
+/* Whether an operation that returns has its machine code there: once the top word of the process's stack is 0, it is
+ * where rbx says. */
+bool erlvm_code_returns(struct memory *memory, const struct erlvm_layout *ours, uint64_t address);
 /* How often code has gone. Fails: -ESRCH. */
 int erlvm_code_given(struct memory *memory, const struct erlvm_layout *ours, uint64_t *given);
 

@@ -180,6 +180,20 @@ static int check_code(struct memory *memory, struct erlvm_layout *l)
     return l->code && l->exports && first ? 0 : -EAGAIN;
 }
 
+static int check_native(struct memory *memory, struct erlvm_layout *l)
+{
+    uint32_t page = l->numbers[ERLVM_NATIVE_PAGE];
+
+    l->native = 0;
+    if (!l->roots[LAYOUT_ROOM_NATIVE])
+        return 0;
+    if (page < 512 || page & (page - 1) || l->numbers[ERLVM_PIECE_SIZE] < 12 ||
+        !read_field(memory, l, l->roots[LAYOUT_ROOM_NATIVE], ERLVM_NATIVE_BASE, &l->native, sizeof l->native) ||
+        l->native % page)
+        return -ENOTSUP;
+    return 0;
+}
+
 static int check_schedulers(struct memory *memory, struct erlvm_layout *l)
 {
     uint64_t root = l->roots[LAYOUT_ROOM_SCHEDULERS], all, scheduler;
@@ -207,11 +221,12 @@ int erlvm_layout_read(struct memory *memory, uint64_t address, struct erlvm_layo
     static int (*const checks[])(struct memory *, struct erlvm_layout *) = {[LAYOUT_ROOM_ATOMS] = check_atoms,
                                                                             [LAYOUT_ROOM_PROCESSES] = check_processes,
                                                                             [LAYOUT_ROOM_SCHEDULERS] = check_schedulers,
-                                                                            [LAYOUT_ROOM_CODE] = check_code};
+                                                                            [LAYOUT_ROOM_CODE] = check_code,
+                                                                            [LAYOUT_ROOM_NATIVE] = check_native};
     int err = read_table(memory, address, out, why, size);
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !err; i++) {
-        err = checks[i](memory, out);
+        err = checks[i] ? checks[i](memory, out) : 0;
         if (err)
             snprintf(why, size, err == -EAGAIN ? "%s is not made yet" : "%s is not where its table erlvm_layout says",
                      room_names[i]);
@@ -293,5 +308,6 @@ void erlvm_layout_fill(const struct erlvm_layout *l, struct otp_layout *out)
         .atom_bits = l->numbers[ERLVM_ATOMS_SEGMENT_BITS],
         .atom_bytes = l->numbers[ERLVM_ATOM_SIZE],
         .slept = l->numbers[ERLVM_PROC_SLEPT],
+        .stored = l->native ? l->numbers[ERLVM_NATIVE_STORED] : 0,
     };
 }

@@ -23,6 +23,7 @@ struct erlvm_layout {
     uint64_t roots[LAYOUT_NROOMS]; /* addresses in memory, by room; 0: the VM is older than the room */
     uint32_t numbers[ERLVM_NFIELDS];
     uint64_t code, exports; /* addresses in memory: the first page of code, the first export */
+    uint64_t native;        /* the first page of machine code; 0: there is none */
     int64_t self;           /* what SCHEDS_SELF tells */
 };
 

@@ -272,3 +272,8 @@ int otp_code_find(struct otp_code *code, uint64_t address, uint64_t purges, stru
     *out = found->place;
     return 0;
 }
+
+bool otp_code_returns(struct otp_code *code, uint64_t address)
+{
+    return code->ours && erlvm_code_returns(code->memory, code->ours, address);
+}

@@ -74,5 +74,7 @@ void otp_code_follow(struct otp_code *code, const struct otp_code_purges *purges
  * -ESTALE when other code may have been there, -ESRCH when the memory cannot be read. No message.
  */
 int otp_code_find(struct otp_code *code, uint64_t address, uint64_t purges, struct otp_code_place *out);
+/* Of an erlvm: erlvm_code_returns. */
+bool otp_code_returns(struct otp_code *code, uint64_t address);
 
 #endif

@@ -10,6 +10,7 @@
 
 enum { REG_SP = 4, REG_BP = 5, AFTER_CALL = 64 };
 /* What the loop of an erlvm keeps where. */
+#define LOOP "exec_run"
 enum { REG_INSTRUCTION = 3 /* rbx */, REG_TOP = 12, REG_PROCESS = 14 };
 
 static void add_frame(struct otp_stack *out, bool native, bool caller, uint64_t address)
@@ -138,18 +139,72 @@ static void walk_native(const struct stacks_sample *s, struct native *native, st
 }
 
 /*
- * Of an erlvm: where its loop is, and the process's stack from where the loop has its top. The loop keeps the process,
- * its instruction and its stack pointer in registers of their own (vm/exec/loop.c), as functions that it calls leave
- * them, or save them. Where they do not make sense, as while the process comes and goes, or in a build whose compiler
- * pins no registers, what the VM stored last is told.
+ * Whether the thread is in machine code of an erlvm's module, or in C that it called: then *frame. A jump to C is in
+ * pages of no module, and has its caller on the native stack.
+ */
+static bool find_machine_code(const struct stacks_sample *s, struct otp_code *code, const struct native_stack *stack,
+                              struct otp_stack_frame *frame)
+{
+    uint64_t word = (s->regs[REG_SP] - s->native_at) / 8;
+    bool function;
+
+    *frame = (struct otp_stack_frame){.caller = stack->n > 0, .address = stack->outer_ip};
+    if (is_code(s, code, frame->address - frame->caller, &function))
+        return true;
+    if (frame->caller || word >= s->nnative)
+        return false;
+    *frame = (struct otp_stack_frame){.caller = true, .address = s->native[word]};
+    return is_code(s, code, frame->address - 1, &function);
+}
+
+/* Machine code that returns has taken the return address from the stack's top: the process is where that says. */
+static bool has_returned(const struct stacks_sample *s, struct otp_code *code, const struct otp_stack_frame *frame,
+                         uint64_t top)
+{
+    uint64_t word = (top - s->erlang_at) / 8;
+
+    return !frame->caller && top >= s->erlang_at && word < s->nerlang && !s->erlang[word] &&
+           otp_code_returns(code, frame->address);
+}
+
+static bool is_in_loop(struct native *native, const struct native_stack *stack)
+{
+    char name[64];
+
+    native_name(native, stack->outer_ip, stack->n > 0, name, sizeof name);
+    return !strcmp(name, LOOP);
+}
+
+/* Where registers say that the process is. Fails: false, they are not loaded; what is stored holds. */
+static bool find_frame(const struct stacks_sample *s, struct native *native, struct otp_code *code,
+                       const struct native_stack *stack, struct otp_stack_frame *frame)
+{
+    if (find_machine_code(s, code, stack, frame)) {
+        if (has_returned(s, code, frame, stack->outer[REG_TOP]))
+            *frame = (struct otp_stack_frame){.caller = true, .address = stack->outer[REG_INSTRUCTION]};
+        return true;
+    }
+    *frame = (struct otp_stack_frame){.address = s->resume};
+    if (s->is_stored && is_in_loop(native, stack))
+        return false;
+    frame->address = stack->outer[REG_INSTRUCTION];
+    return true;
+}
+
+/*
+ * Of an erlvm: where its loop or its machine code is, and the process's stack from where that has its top. Both keep
+ * the process and its stack pointer in registers of their own (vm/exec/loop.c), and the loop its instruction, as
+ * functions that they call leave them, or save them. Where they do not make sense, as while the process comes and goes,
+ * or in a build whose compiler pins no registers, what the VM stored last is told.
  */
 static void walk_ours(const struct stacks_sample *s, struct native *native, struct otp_code *code,
                       struct otp_stack *out)
 {
     struct native_thread thread = {(const uint64_t *)s->regs,   s->ip,      s->native_at,
-                                   (const uint64_t *)s->native, s->nnative, s->hend ? "exec_run" : NULL};
-    uint64_t ip = s->resume, sp = s->stop;
+                                   (const uint64_t *)s->native, s->nnative, s->hend ? LOOP : NULL};
+    struct otp_stack_frame frame = {.address = s->resume};
     struct native_stack stack;
+    uint64_t sp = s->stop;
     bool function;
 
     native_unwind(native, &thread, &stack);
@@ -157,14 +212,14 @@ static void walk_ours(const struct stacks_sample *s, struct native *native, stru
         add_frame(out, true, i > 0, stack.frames[i]);
     if (!s->hend)
         return;
-    if (stack.outer_ip && stack.outer[REG_PROCESS] == s->process) {
+    if (stack.outer_ip && stack.outer[REG_PROCESS] == s->process &&
+        find_frame(s, native, code, &stack, &frame)) {
         uint64_t top = stack.outer[REG_TOP];
 
-        ip = stack.outer[REG_INSTRUCTION];
         sp = top % 8 == 0 && top >= s->erlang_at && top <= s->hend ? top : s->stop; /* a collection moves the stack */
     }
-    if (is_code(s, code, ip, &function))
-        add_frame(out, false, false, ip);
+    if (is_code(s, code, frame.address - frame.caller, &function))
+        add_frame(out, false, frame.caller, frame.address);
     add_erlang(s, code, sp, false, out);
 }
 

@@ -112,9 +112,11 @@ void code_area_give(Inst *at, size_t words)
 	lock_acquire(&area.lock);
 	for (size_t i = 0; i < n; i++)
 		atomic_store_explicit(&area.owners[first + i], NULL, memory_order_release);
-	atomic_fetch_add_explicit(&area.given, 1, memory_order_release);
+	code_area_note_given();
 	lock_release(&area.lock);
 }
+
+void code_area_note_given(void) { atomic_fetch_add_explicit(&area.given, 1, memory_order_release); }
 
 const atomic_uint_fast64_t *code_area_given_count(void) { return &area.given; }
 

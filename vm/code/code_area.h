@@ -29,7 +29,9 @@ static inline uintptr_t *code_native_at(const Inst *at)
 /* Zeroed, for code of `owner`. Fails: NULL when the range is full. */
 Inst *code_area_take(struct code_instance *owner, size_t words);
 void code_area_give(Inst *at, size_t words);
-/* How often code was given back: what was found out about an address holds until that changes. */
+/* Its machine code was given back. */
+void code_area_note_given(void);
+/* How often code or machine code was given back: what was found out about an address holds until that changes. */
 uint64_t code_area_given(void);
 /* Where that is counted. */
 const atomic_uint_fast64_t *code_area_given_count(void);

@@ -52,6 +52,7 @@ struct code_instance {
 	struct nif_library *nif; /* NULL: none */
 	_Atomic bool loads_nif; /* somebody is loading one */
 	struct native_code *native; /* its machine code (jit/native.h), or NULL */
+	_Atomic uint32_t heat; /* how often it was seen to run without it (jit/native_heat.c) */
 	const Inst *on_load; /* entry of the on_load function while it has not run; else NULL */
 };
 
@@ -72,7 +73,8 @@ void module_each(void (*see)(const struct module *m, void *arg), void *arg);
 
 /* ---- wired by exec: the translation. Fills c (fields E) from f. Fails: -EINVAL with *error. */
 extern int (*module_translate)(const struct beam_file *f, struct code_instance *c, struct beam_error *error);
-/* ---- wired by jit, or NULL: machine code of c, which nobody can call yet; and none from now on: nobody runs it. */
+/* ---- wired by jit, or NULL: machine code of c, which nobody can call yet (NULL too where only hot modules get it);
+ * and none from now on: nobody runs it. */
 extern struct module_native_hooks {
 	void (*made)(struct code_instance *c);
 	void (*drop)(struct code_instance *c);

@@ -10,7 +10,9 @@
 #include "code/breakpoint.h"
 #include "code/code_area.h"
 #include "jit/native_pages.h"
+#include "jit/native_perf.h"
 #include "jit/stencil.h"
+#include "proc/sched.h"
 
 /* lea at(%rip),%rbx; jmp to */
 enum { LEA_BYTES = 7, STUB_BYTES = LEA_BYTES + 5, RETURN_BYTES = 6, JUMP_BYTES = 6, ENTRY_BYTES = sizeof(uint16_t) };
@@ -20,12 +22,7 @@ static struct {
 	uintptr_t exits[NATIVE_PREEMPTED_RETURN + 1]; /* by enum native_exit */
 	uintptr_t functions; /* a jump to each of stencil_functions, FUNCTION_BYTES apart */
 } shared;
-enum { FUNCTION_BYTES = 16 };
-
-struct native_code {
-	uint8_t *at;
-	size_t bytes;
-};
+enum { FUNCTION_BYTES = 16, STORE_BYTES = 7, EXIT_BYTES = 32 };
 
 /* An operation of the module. */
 struct place {
@@ -43,7 +40,8 @@ struct assembly {
 	uint32_t *place_of;  /* by word: of the operation that begins there, + 1 */
 	size_t bytes;        /* all of it */
 	size_t stub_end;     /* where the next stub goes */
-	uint8_t *to;
+	struct native_code *code;
+	uint8_t *to;         /* its pages */
 	const Inst *left_at; /* the operation whose way to the loop was made last */
 	uintptr_t left_stub;
 };
@@ -130,6 +128,7 @@ static void lay_out(struct assembly *a)
 	}
 	a->stub_end = at;
 	a->bytes = at + stubs * STUB_BYTES;
+	a->code->pieces = mem_alloc((a->count + stubs) * sizeof *a->code->pieces);
 }
 
 /* ---- second pass */
@@ -148,12 +147,27 @@ static void put_stub(uint8_t *to, const Inst *i, uintptr_t way)
 	memcpy(to + LEA_BYTES + 1, &distance, 4);
 }
 
+static bool returns(const struct stencil *s)
+{
+	for (unsigned i = 0; s != NULL && i < s->patch_count; i++)
+		if (s->patches[i].hole == STENCIL_PREEMPT_RETURN)
+			return true;
+	return false;
+}
+
+static void add_piece(struct assembly *a, size_t at, const Inst *i, const struct stencil *s)
+{
+	a->code->pieces[a->code->piece_count++] =
+		(struct native_piece){ (uint32_t)at, (uint32_t)(i - a->c->words), returns(s) };
+}
+
 static uintptr_t add_stub(struct assembly *a, const Inst *i, enum native_exit how)
 {
 	uint8_t *to = a->to + a->stub_end;
 
 	ENSURE(a->stub_end + STUB_BYTES <= a->bytes);
 	put_stub(to, i, shared.exits[how]);
+	add_piece(a, a->stub_end, i, NULL);
 	a->stub_end += STUB_BYTES;
 	return (uintptr_t)to;
 }
@@ -192,6 +206,8 @@ static uintptr_t find_function(void *arg, unsigned number)
 
 static void fill(struct assembly *a)
 {
+	for (size_t n = 0; n < a->count; n++)
+		add_piece(a, a->places[n].offset, a->c->words + a->places[n].word, a->places[n].stencil);
 	for (size_t n = 0; n < a->count; n++) {
 		const struct place *p = &a->places[n];
 		const Inst *at = a->c->words + p->word;
@@ -215,46 +231,88 @@ static void fill(struct assembly *a)
 	}
 }
 
+/* Others may run the code: they find the whole of it, or none. */
 static void publish(struct assembly *a)
 {
 	for (size_t n = 0; n < a->count; n++) {
 		const struct place *p = &a->places[n];
-		Inst *at = a->c->words + p->word;
+		const Inst *at = a->c->words + p->word;
 
-		if (p->stencil == NULL)
-			continue;
-		*code_native_at(at) = (uintptr_t)a->to + p->offset;
+		if (p->stencil != NULL)
+			__atomic_store_n(code_native_at(at), (uintptr_t)a->to + p->offset, __ATOMIC_RELEASE);
+	}
+	for (size_t n = 0; n < a->count; n++) {
+		const struct place *p = &a->places[n];
+
 		if (p->is_entry)
-			*at = (*at & ~(Inst)0xffff) | OP_native;
+			__atomic_store_n((uint16_t *)(a->c->words + p->word), OP_native, __ATOMIC_RELEASE);
 	}
 }
 
-static void assemble(struct assembly *a)
+/* Fails: false, there is no room for it, or it must not be run. */
+static bool assemble(struct assembly *a)
 {
 	lay_out(a);
-	a->to = native_pages_take(a->bytes);
+	a->to = native_pages_take(a->code, a->bytes);
 	if (a->to == NULL)
-		return;
+		return false;
+	a->code->taken = code_area_given();
+	a->code->at = a->to;
+	a->code->bytes = a->bytes;
 	fill(a);
 	if (!native_pages_seal(a->to, a->bytes)) {
 		native_pages_give(a->to, a->bytes);
-		return;
+		return false;
 	}
 	publish(a);
-	a->c->native = mem_alloc(sizeof *a->c->native);
-	*a->c->native = (struct native_code){ a->to, a->bytes };
+	native_perf_add(a->c, a->code);
+	return true;
 }
 
-static void make_native(struct code_instance *c)
+static void free_native(struct native_code *code)
+{
+	mem_free(code->pieces);
+	mem_free(code);
+}
+
+/* Once. */
+static void tell_lack(const struct code_instance *c)
+{
+	static atomic_flag told = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&told))
+		log_line("erlvm: +JIT: no memory for machine code of %s: it is interpreted, and others may be",
+			 atom_text(c->module, NULL));
+}
+
+static bool is_changed(const struct code_instance *c)
+{
+	for (uint32_t i = 0; i < c->function_count; i++) {
+		uint16_t op = (uint16_t)c->functions[i][FUNC_INFO_WORDS];
+
+		if (op == OP_breakpoint || op == OP_breakpoint_debug)
+			return true;
+	}
+	return false;
+}
+
+void native_make(struct code_instance *c)
 {
 	struct assembly a = { .c = c };
 
-	if (c->word_count == 0)
+	if (c->word_count == 0 || is_changed(c))
 		return;
+	a.code = mem_zalloc(sizeof *a.code);
+	a.code->words = c->words;
 	a.place_of = mem_zalloc(c->word_count * sizeof *a.place_of);
 	for (size_t word = 0; word < c->word_count; word += op_words(c->words + word))
 		add_place(&a, c->words + word);
-	assemble(&a);
+	if (assemble(&a)) {
+		c->native = a.code;
+	} else {
+		free_native(a.code);
+		tell_lack(c);
+	}
 	mem_free(a.places);
 	mem_free(a.place_of);
 }
@@ -272,28 +330,46 @@ static void drop_native(struct code_instance *c)
 		*native = 0;
 	}
 	native_pages_give(c->native->at, c->native->bytes);
-	mem_free(c->native);
+	free_native(c->native);
 	c->native = NULL;
+	atomic_store(&c->heat, 0);
 }
 
 /* ---- what all share */
 
-/* mov $how,%eax; ret -- and for each function of C: jmp *2(%rip); its address */
+/* mov %rbx,i(%r14); mov %r12,stop(%r14); mov %r13,top(%r14); mov $how,%eax; ret */
+static void put_exit(uint8_t *to, enum native_exit how)
+{
+	static const struct {
+		uint8_t code[3];
+		uint32_t at;
+	} stores[] = {
+		{ { 0x49, 0x89, 0x9e }, offsetof(Process, i) },
+		{ { 0x4d, 0x89, 0xa6 }, offsetof(Process, heap.stop) },
+		{ { 0x4d, 0x89, 0xae }, offsetof(Process, heap.top) },
+	};
+
+	for (size_t i = 0; i < sizeof stores / sizeof *stores; i++, to += STORE_BYTES) {
+		memcpy(to, stores[i].code, sizeof stores[i].code);
+		memcpy(to + sizeof stores[i].code, &stores[i].at, sizeof stores[i].at);
+	}
+	memcpy(to, (const uint8_t[RETURN_BYTES]){ 0xb8, (uint8_t)how, 0, 0, 0, 0xc3 }, RETURN_BYTES);
+}
+
+/* For each function of C: jmp *2(%rip); its address */
 static bool make_shared(void)
 {
 	size_t exits = sizeof shared.exits / sizeof shared.exits[0];
-	size_t bytes = (exits + stencil_function_count) * FUNCTION_BYTES;
-	uint8_t *to = native_pages_take(bytes);
+	size_t bytes = exits * EXIT_BYTES + stencil_function_count * FUNCTION_BYTES;
+	uint8_t *to = native_pages_take(NULL, bytes);
 
 	if (to == NULL)
 		return false;
 	for (size_t i = 0; i < exits; i++) {
-		uint8_t *at = to + i * FUNCTION_BYTES;
-
-		memcpy(at, (const uint8_t[RETURN_BYTES]){ 0xb8, (uint8_t)i, 0, 0, 0, 0xc3 }, RETURN_BYTES);
-		shared.exits[i] = (uintptr_t)at;
+		put_exit(to + i * EXIT_BYTES, (enum native_exit)i);
+		shared.exits[i] = (uintptr_t)(to + i * EXIT_BYTES);
 	}
-	shared.functions = (uintptr_t)(to + exits * FUNCTION_BYTES);
+	shared.functions = (uintptr_t)(to + exits * EXIT_BYTES);
 	for (size_t i = 0; i < stencil_function_count; i++) {
 		uint8_t *at = (uint8_t *)shared.functions + i * FUNCTION_BYTES;
 
@@ -303,11 +379,28 @@ static bool make_shared(void)
 	return native_pages_seal(to, bytes);
 }
 
-void native_init(void)
+static void interpret(const char *why)
 {
-	if (code_area_native() == 0 || stencil_count == 0)
+	log_line("erlvm: +JIT: no machine code, all is interpreted: %s", why);
+}
+
+void native_init(enum native_mode mode, bool perf_map, bool perf_dump)
+{
+	if (stencil_count == 0) {
+		interpret("this build has none; it takes gcc for x86-64, without a sanitizer");
 		return;
+	}
+	if (code_area_native() == 0) {
+		interpret("there is no room of addresses for it (ulimit -v)");
+		return;
+	}
 	native_pages_init(code_area_native());
-	if (make_shared())
-		module_native_hooks = (struct module_native_hooks){ make_native, drop_native };
+	if (!make_shared()) {
+		interpret("the system refuses memory that is run");
+		return;
+	}
+	native_perf_init(perf_map, perf_dump);
+	if (mode == NATIVE_HOT)
+		sched_sampled = native_heat_sampled;
+	module_native_hooks = (struct module_native_hooks){ mode == NATIVE_ALL ? native_make : NULL, drop_native };
 }

@@ -20,12 +20,20 @@ enum native_exit {
 	NATIVE_PREEMPTED_RETURN, /* where a function returned to */
 };
 
-/* Runs p's machine code from p->i on, which has the operation `native`; the heap is stored back, before and after. p->i
- * is then where the loop goes on. */
+/* Runs p's machine code from p->i on, which has the operation `native`. The heap's top and the stack's and p->i are
+ * stored, before, and by the way out of machine code: p->i is then where the loop goes on. */
 enum native_exit native_run(Process *p, Term *x);
 
-/* Modules that are loaded from now on get machine code, where code_area_native() has room and the build has stencils.
- * After opcodes_init. */
-void native_init(void);
+enum native_mode { NATIVE_OFF, NATIVE_HOT, NATIVE_ALL };
+
+/* Modules that are loaded from now on get machine code, at once or when they are hot; where that cannot be, a line on
+ * standard error says why. Which files of its names are written: native_perf_init. After code_area_want_native and
+ * opcodes_init. */
+void native_init(enum native_mode mode, bool perf_map, bool perf_dump);
+/* Machine code of c, which has none. Its functions may run meanwhile, and the world is not stopped. Code that was
+ * changed where it stands, for a breakpoint, stays the loop's. */
+void native_make(struct code_instance *c);
+/* The module that p runs has been seen once more. */
+void native_heat_sampled(Process *p);
 
 #endif

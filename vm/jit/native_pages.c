@@ -6,6 +6,7 @@
 
 #include "base/lock.h"
 #include "code/code_area.h"
+#include "layout.h"
 
 enum { PAGE_BYTES = 4096, PAGES = CODE_NATIVE_BYTES / PAGE_BYTES };
 
@@ -14,6 +15,7 @@ static struct {
 	uintptr_t base;
 	size_t next;         /* where the search starts */
 	bool used[PAGES];
+	_Atomic(const struct native_code *) owners[PAGES];
 } pages;
 
 void native_pages_init(uintptr_t base)
@@ -37,13 +39,15 @@ static size_t find_run(size_t from, size_t n)
 	return PAGES;
 }
 
-static void mark(size_t first, size_t n, bool used)
+static void mark(size_t first, size_t n, bool used, const struct native_code *owner)
 {
-	for (size_t i = first; i < first + n; i++)
+	for (size_t i = first; i < first + n; i++) {
 		pages.used[i] = used;
+		atomic_store_explicit(&pages.owners[i], owner, memory_order_release);
+	}
 }
 
-uint8_t *native_pages_take(size_t bytes)
+uint8_t *native_pages_take(const struct native_code *owner, size_t bytes)
 {
 	size_t n = page_count(bytes), first;
 	uint8_t *at = NULL;
@@ -55,7 +59,7 @@ uint8_t *native_pages_take(size_t bytes)
 	if (first == PAGES)
 		first = find_run(0, n);
 	if (first != PAGES) {
-		mark(first, n, true);
+		mark(first, n, true, owner);
 		pages.next = first + n;
 		at = (uint8_t *)(pages.base + first * PAGE_BYTES);
 	}
@@ -79,7 +83,15 @@ void native_pages_give(uint8_t *at, size_t bytes)
 	/* Nothing leads there any more. What still does must fault. */
 	if (mprotect(at, n * PAGE_BYTES, PROT_NONE) == 0)
 		madvise(at, n * PAGE_BYTES, MADV_DONTNEED);
+	code_area_note_given(); /* before anybody else can take them */
 	lock_acquire(&pages.lock);
-	mark(((uintptr_t)at - pages.base) / PAGE_BYTES, n, false);
+	mark(((uintptr_t)at - pages.base) / PAGE_BYTES, n, false, NULL);
 	lock_release(&pages.lock);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_NATIVE LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_native, pages);

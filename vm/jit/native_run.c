@@ -15,8 +15,5 @@ enum native_exit native_run(Process *process, Term *registers)
 	uintptr_t how = *code_native_at(I);
 
 	VARIANT_CALL_NATIVE(how, I, E, HTOP, p, x);
-	p->heap.top = HTOP;
-	p->heap.stop = E;
-	p->i = I;
 	return (enum native_exit)how;
 }

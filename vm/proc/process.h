@@ -103,6 +103,7 @@ struct process {
 	bool has_tasks;      /* to run before its next time slice */
 	bool system;         /* the VM's own: init:stop spares it */
 	bool exc_has_trace;  /* exc_trace is a stack trace already */
+	bool is_stored;      /* i and heap.stop hold, whatever registers do: see `native` in exec/ops_call.inc */
 	bool slept;          /* it went to sleep when somebody was last told that it is scheduled out */
 	uint32_t trace_flags; /* enum trace_flag, see proc/tracee.h */
 	const struct export *trap_export;

@@ -48,6 +48,7 @@ struct sched {
 	_Atomic uint32_t lent; /* see LENT_NOT */
 	uint32_t loans;      /* nested */
 	uint8_t part;        /* private to sched_world.c */
+	_Atomic bool wants_sample; /* see sched_sampled */
 	bool is_dirty;       /* a dirty scheduler's thread (proc/dirty.h), which never has a scheduler */
 	struct sched *next_resting; /* private to sched_lend.c */
 	struct sched *next_thread;  /* private to sched.c */
@@ -55,6 +56,10 @@ struct sched {
 
 /* Wired in main.c before sched_start: runs p until its slice ends. X registers are loaded and saved by it. */
 extern enum run_result (*sched_run_process)(struct sched *s, Process *p);
+
+/* Wired by jit, or NULL: about once a millisecond of a scheduler that is busy, p, which it runs, stands at a call or a
+ * return that it comes to some time in its slice. */
+extern void (*sched_sampled)(Process *p);
 
 /* online: so many of them run processes. 1 <= online <= count. */
 void sched_init(unsigned count, unsigned online);

@@ -16,6 +16,7 @@
 #include "usdt.h"
 
 enum run_result (*sched_run_process)(struct sched *s, Process *p);
+void (*sched_sampled)(Process *p);
 
 /* RUNNABLE becomes RUNNING; returns the state before. */
 static uint32_t begin_running(Process *p)
@@ -194,12 +195,37 @@ static bool prepare(Process *p, uint32_t before)
 	}
 }
 
-/* Runs until the slice is over; nudges come back in between. */
+/* Where it is after some reductions: few as often as many, as most slices are short. */
+static void begin_sample(Process *p)
+{
+	static _Thread_local uint32_t random = 1;
+	int32_t after;
+
+	random = random * 1664525 + 1013904223; /* Numerical Recipes' */
+	after = (int32_t)(random >> 8 & (((uint32_t)2 << (random >> 28) % 12) - 1)) + 1;
+	if (after < p->reds_left) {
+		p->reds_kept += p->reds_left - after;
+		p->reds_left = after;
+	}
+}
+
+static PROBE_COLD void take_sample(struct sched *s, Process *p)
+{
+	atomic_store_explicit(&s->wants_sample, false, memory_order_relaxed);
+	sched_sampled(p);
+}
+
+/* Runs until the slice is over; nudges and samples come back in between. */
 static enum run_result run_slice(struct sched *s, Process *p)
 {
-	enum run_result r = sched_run_process(s, p);
+	enum run_result r;
 
+	if (unlikely(atomic_load_explicit(&s->wants_sample, memory_order_relaxed)))
+		begin_sample(p);
+	r = sched_run_process(s, p);
 	while (r == RUN_YIELD && p->reds_kept > 0 && p->reds_left <= 0) {
+		if (unlikely(atomic_load_explicit(&s->wants_sample, memory_order_relaxed)))
+			take_sample(s, p);
 		p->reds_left += p->reds_kept;
 		p->reds_kept = 0;
 		if (sched_is_any_idle() && run_queue_length(s->queue) > 0)

@@ -63,6 +63,8 @@ __attribute__((no_sanitize("thread"))) static void look_at(struct sched *s, stru
 
 	if (now == seen->slices && p != NULL)
 		end_long_slice(p);
+	if (sched_sampled != NULL)
+		atomic_store_explicit(&s->wants_sample, true, memory_order_relaxed);
 	seen->slices = now;
 	sched_lend_look(s, &seen->lent);
 }

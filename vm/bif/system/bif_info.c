@@ -14,6 +14,7 @@
 #include "dist/dist.h"
 #include "proc/spawn_opts.h"
 #include "code/export.h"
+#include "code/module.h"
 #include "data/big.h"
 #include "data/number.h"
 #include "ets/table.h"
@@ -167,7 +168,7 @@ INFO(build_type, am_debug)
 #else
 INFO(build_type, am_opt)
 #endif
-INFO(emu_flavor, am_emu)
+INFO(emu_flavor, module_native_hooks.drop != NULL ? am_jit : am_emu)
 INFO(compat_rel, SMALL(release_current->number))
 INFO(creation, int_term(node_self().creation))
 INFO(c_compiler_used,
