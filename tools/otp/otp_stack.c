@@ -110,14 +110,54 @@ static bool runs_processes(struct native *native, uint64_t address, bool caller)
     return !strcmp(name, names[0]) || !strcmp(name, names[1]);
 }
 
+/*
+ * Where a probe's instruction is a nop of five bytes, kernels from 6.18 on replace it by a call of a page of their own,
+ * which no file tells how to unwind: push rcx, r11, rax; mov $336,%rax; syscall; pop rax, r11, rcx; ret
+ * (arch/x86/kernel/uprobes.c, uprobe_trampoline_entry).
+ */
+static const unsigned char trampoline[] = {0x51, 0x41, 0x53, 0x50, 0x48, 0xc7, 0xc0, 0x50, 0x01,
+                                           0x00, 0x00, 0x0f, 0x05, 0x58, 0x41, 0x5b, 0x59, 0xc3};
+
+/* Words that the page has on the stack above the return address, when it is about to run its byte `at`. */
+static uint64_t words_pushed(uint64_t at)
+{
+    static const unsigned char pushed[sizeof trampoline] = {0, 1, 1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 1, 0};
+
+    return pushed[at];
+}
+
+struct registers {
+    uint64_t of[STACKS_NREGS], ip;
+};
+
+/* The sample's registers, in the code that has the probe when the thread is in that page. */
+static void leave_trampoline(const struct stacks_sample *s, struct memory *memory, struct registers *out)
+{
+    uint64_t at = s->ip & 4095, word = (s->regs[REG_SP] - s->native_at) / 8;
+    unsigned char bytes[sizeof trampoline];
+
+    memcpy(out->of, s->regs, sizeof out->of);
+    out->ip = s->ip;
+    if (at >= sizeof trampoline || !memory || memory_read(memory, s->ip - at, bytes, sizeof bytes) ||
+        memcmp(bytes, trampoline, sizeof bytes))
+        return;
+    word += words_pushed(at);
+    if (word >= s->nnative)
+        return;
+    out->ip = s->native[word];
+    out->of[REG_SP] = s->native_at + (word + 1) * 8;
+}
+
 static void walk_native(const struct stacks_sample *s, struct native *native, struct otp_code *code,
                         struct memory *memory, struct otp_stack *out)
 {
-    struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native,
-                                   s->nnative, NULL};
+    struct registers registers;
+    struct native_thread thread = {registers.of, 0, s->native_at, (const uint64_t *)s->native, s->nnative, NULL};
     struct native_stack stack;
     uint64_t sp = s->stop;
 
+    leave_trampoline(s, memory, &registers);
+    thread.ip = registers.ip;
     native_unwind(native, &thread, &stack);
     for (size_t i = 0; i < stack.n; i++) {
         add_frame(out, true, i > 0, stack.frames[i]);
@@ -198,15 +238,18 @@ static bool find_frame(const struct stacks_sample *s, struct native *native, str
  * or in a build whose compiler pins no registers, what the VM stored last is told.
  */
 static void walk_ours(const struct stacks_sample *s, struct native *native, struct otp_code *code,
-                      struct otp_stack *out)
+                      struct memory *memory, struct otp_stack *out)
 {
-    struct native_thread thread = {(const uint64_t *)s->regs,   s->ip,      s->native_at,
+    struct registers registers;
+    struct native_thread thread = {registers.of,                0,          s->native_at,
                                    (const uint64_t *)s->native, s->nnative, s->hend ? LOOP : NULL};
     struct otp_stack_frame frame = {.address = s->resume};
     struct native_stack stack;
     uint64_t sp = s->stop;
     bool function;
 
+    leave_trampoline(s, memory, &registers);
+    thread.ip = registers.ip;
     native_unwind(native, &thread, &stack);
     for (size_t i = 0; i < stack.n; i++)
         add_frame(out, true, i > 0, stack.frames[i]);
@@ -231,7 +274,7 @@ void otp_stack_walk(const struct stacks_sample *s, bool is_ours, struct native *
     if (s->nnative > STACKS_WORDS || s->nerlang > STACKS_WORDS)
         return;
     if (is_ours) {
-        walk_ours(s, native, code, out);
+        walk_ours(s, native, code, memory, out);
     } else if (s->on_erlang) {
         bool function;
 
