@@ -24,6 +24,7 @@ static const struct {
     {"disk_slow", "journal"},                  {"tables_leak", "table_maker"},
     {"table_grows", "cache"},                  {"table_fixed", "sessions"},
     {"deadlock", ""},                          {"never_run", "zoo:hog/0"},
+    {"scheduler_asleep", "loader"},            {"purge_hangs", "comparer"},
 };
 
 /* That the machine is busy may be found, too. Calls of servers are not told of an emulator that exports no functions. */
@@ -68,6 +69,24 @@ START_TEST(test_diagnose_finds_nothing_in_one_that_is_well)
     /* a busy machine may be worth a remark; that it keeps the VM waiting is true of some */
     ck_assert_msg(!strcmp(r->out, "status 0\n") || !strcmp(r->out, "status 3\n"), "%s%s", r->out, r->err);
     ck_assert_msg(strstr(r->err, "looked ") != NULL, "%s", r->err);
+}
+END_TEST
+
+static const char *const tripwires[] = {"never_run", "scheduler_asleep", "purge_hangs"};
+
+/* What never is so in a VM that is well is not told of one that has its hands full, however it is looked at. */
+START_TEST(test_diagnose_tells_no_tripwire_under_load)
+{
+    const char *erl = erls[_i % 2], *rule = tripwires[_i / 2];
+    const struct support_run *r = support_run(
+        "cp $SOURCE/tests/zoo/zoo.erl . && erlc zoo.erl; mkfifo in\n"
+        "%s -noshell -pa . -run zoo load -run zoo healed %s < in > said & p=$!; exec 9> in\n"
+        "until grep -q '^{ready' said; do sleep .05; kill -0 $p || exit 97; done\n"
+        "$ERLSNOOP ps -p $p --schedulers --json | grep -q '\"queued\":[1-9]' && echo full\n"
+        "$ERLSNOOP diagnose -p $p -d 5 --json > j; grep '\"rule\":\"\\(never_run\\|scheduler_asleep\\|purge_hangs\\)\"' j; kill -9 $p",
+        erl, rule);
+
+    ck_assert_msg(!strcmp(r->out, "full\n") && strstr(r->err, "looked "), "%s%s", r->out, r->err);
 }
 END_TEST
 
@@ -184,6 +203,7 @@ Suite *diagnose_suite(void)
     tcase_add_loop_test(live, test_diagnose_names_who_is_ill, 0, 2 * n);
     tcase_add_loop_test(live, test_diagnose_says_whether_it_is_as_expected, 0, 2);
     tcase_add_loop_test(live, test_diagnose_finds_nothing_in_one_that_is_well, 0, 4 * 2); /* the first four */
+    tcase_add_loop_test(live, test_diagnose_tells_no_tripwire_under_load, 0, 2 * (int)(sizeof tripwires / sizeof *tripwires));
     tcase_add_loop_test(live, test_diagnose_by_looks_alone, 0, 2);
     tcase_add_loop_test(live, test_diagnose_without_rights_to_attach, 0, 2);
     tcase_add_loop_test(live, test_diagnose_writes_a_page, 0, 2);

@@ -252,6 +252,71 @@ START_TEST(test_findings_of_what_is_well)
 }
 END_TEST
 
+/* A scheduler that sleeps over work is named, or the process that sleeps on it; that one's native is the same illness. */
+START_TEST(test_findings_of_a_scheduler_asleep)
+{
+    struct tripwire_sleep *s;
+    const struct finding *f;
+
+    begin();
+    s = &evidence.tripwires.asleep;
+    *s = (struct tripwire_sleep){.seconds = 0.97, .scheduler = 2, .queued = 3, .victim = "victim"};
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_uint_eq(found.n, 0);
+    s->seconds = 3;
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    f = find(FINDING_scheduler_asleep);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_str_eq(f->who, "scheduler 2");
+    ck_assert(strstr(f->what, "slept in the kernel for 3.0 s") && strstr(f->what, "3 waited in its run queue: victim had no turn"));
+    findings_free(&found);
+    s->holder = 97;
+    strcpy(s->holder_name, "holder");
+    strcpy(s->place, "m:native/1");
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    f = find(FINDING_scheduler_asleep);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_str_eq(f->who, "holder");
+    ck_assert(f->process == 97 && strstr(f->what, "the thread of scheduler 2 has slept") && strstr(f->what, "in m:native/1"));
+    end();
+}
+END_TEST
+
+/* A purge waits for a process, or spins; a machine that keeps all threads from running is no fault of the process. */
+START_TEST(test_findings_of_a_purge_that_hangs)
+{
+    struct tripwire_purge *p;
+    const struct finding *f;
+
+    begin();
+    evidence.first.has_threads = evidence.last.has_threads = true;
+    evidence.last.ran_ns = 3000 * MS;
+    p = &evidence.tripwires.purge;
+    *p = (struct tripwire_purge){.seconds = 5, .process = 97, .mute = 7, .name = "deaf", .place = "m:native/1"};
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    f = find(FINDING_purge_hangs);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_str_eq(f->who, "deaf");
+    ck_assert_str_eq(f->also, "code_server");
+    ck_assert(strstr(f->what, "lasted for 5.0 s") && strstr(f->what, "has run for 7.0 s without a pause"));
+    findings_free(&found);
+    evidence.last.waited_ns = 40000 * MS; /* of which seven seconds are half a second of a processor */
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_ptr_nonnull(find(FINDING_purge_hangs));
+    findings_free(&found);
+    evidence.last.waited_ns = 400000 * MS;
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_ptr_null(find(FINDING_purge_hangs));
+    findings_free(&found);
+    *p = (struct tripwire_purge){.seconds = 5, .name = "erts_code_purger", .reductions = 997000000, .processes = 23};
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    f = find(FINDING_purge_hangs);
+    ck_assert_ptr_nonnull(f);
+    ck_assert(!f->process && strstr(f->what, "asks again and again: 997000000 reductions for 23 processes"));
+    end();
+}
+END_TEST
+
 Suite *findings_suite(void)
 {
     Suite *suite = suite_create("findings");
@@ -264,6 +329,8 @@ Suite *findings_suite(void)
     tcase_add_test(all, test_findings_of_crashes);
     tcase_add_test(all, test_findings_of_held_schedulers);
     tcase_add_test(all, test_findings_of_what_is_well);
+    tcase_add_test(all, test_findings_of_a_scheduler_asleep);
+    tcase_add_test(all, test_findings_of_a_purge_that_hangs);
     suite_add_tcase(suite, all);
     return suite;
 }

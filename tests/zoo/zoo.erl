@@ -3,10 +3,11 @@
 %% diagnose makes of it. Beside it runs healthy traffic: a ticker, and calls of a server.
 %%   erl -noshell -run zoo ill mailbox_grows [RULE...] | healed mailbox_grows | list
 %% Says {begins, Rule}, and {ready, Rule, Culprit} once it is ill, the culprit as a finding names it (any: it names no
-%% process), and stays until its standard input is closed.
+%% process), and stays until its standard input is closed. With -run zoo load before that all schedulers have their hands
+%% full beside it.
 -module(zoo).
 -export([ill/1, healed/1, list/0, helper/1, start_link/0, flaky/0, init/1, worker/1, reporter/1, log/2, big_owner/1,
-         hog/0]).
+         hog/0, load/0]).
 
 %% {Rule, how to make it: fun(Ill :: boolean()) -> Culprit}
 rules() ->
@@ -52,7 +53,9 @@ rules() ->
      {queues_uneven, fun queues_uneven/1},
      {node_busy, fun node_busy/1},
      {node_suspends, fun node_suspends/1},
-     {never_run, fun never_run/1}].
+     {never_run, fun never_run/1},
+     {scheduler_asleep, fun scheduler_asleep/1},
+     {purge_hangs, fun purge_hangs/1}].
 
 list() ->
     [io:format("~s~n", [Rule]) || {Rule, _} <- rules()],
@@ -70,6 +73,11 @@ run(Names, Ill) ->
     [make(list_to_atom(Name), Ill) || Name <- Names],
     _ = io:get_line(""),
     erlang:halt(0, [{flush, false}]).
+
+load() -> [spawn(fun work/0) || _ <- lists:seq(1, 20 * erlang:system_info(schedulers))].
+work() ->
+    _ = lists:sum(lists:seq(1, 100)),
+    work().
 
 make(Rule, Ill) ->
     io:format("~p.~n", [{begins, Rule}]),
@@ -604,3 +612,46 @@ never_run(Ill) ->
 hog() ->
     receive never -> ok after 200 -> spin(10000000) end,
     hog().
+
+%% A driver whose file is a pipe that nobody writes to: who loads it sleeps in the kernel, and a server that is bound to
+%% the same scheduler has a message. (The option is not documented.)
+scheduler_asleep(Ill) ->
+    File = "zoo_asleep.so",
+    file:delete(File),
+    case Ill of true -> os:cmd("mkfifo " ++ File); false -> file:write_file(File, "no driver") end,
+    Bound = [{scheduler, 1}],
+    register(bound_server, spawn_opt(fun take_all/0, Bound)),
+    register(loader, spawn_opt(fun() -> timer:sleep(300), load_driver() end, Bound)),
+    loader.
+
+load_driver() ->
+    bound_server ! work,
+    {error, _} = erl_ddll:try_load(".", "zoo_asleep", []),
+    timer:sleep(10),
+    load_driver().
+
+%% One compares two terms that are small and large at once, which nothing ends, while old code is purged.
+purge_hangs(Ill) ->
+    {ok, zoo_part, Code} = compile:forms([{attribute, 1, module, zoo_part}]),
+    [load_part(Code) || _ <- [current, old]],
+    Depth = case Ill of true -> 40; false -> 10 end,
+    %% Timers of a scheduler that is held do not run, and one that sleeps does not see what waits behind that: it is woken.
+    Others = [{scheduler, N} || N <- lists:seq(2, erlang:system_info(schedulers))],
+    [spawn_opt(fun tick/0, [Other]) || Other <- Others],
+    Start = fun() -> timer:sleep(300), compare(share(Depth), share(Depth)) end,
+    register(comparer, spawn_opt(Start, [{scheduler, 1}])),
+    spawn_opt(fun() -> timer:sleep(600), purge_again(Code) end, lists:sublist(Others, 1)),
+    comparer.
+
+compare(A, B) ->
+    A =:= B orelse exit(differs),
+    timer:sleep(20),
+    compare(A, B).
+
+purge_again(Code) ->
+    code:purge(zoo_part),
+    load_part(Code),
+    timer:sleep(20),
+    purge_again(Code).
+
+load_part(Code) -> {module, zoo_part} = code:load_binary(zoo_part, "zoo_part", Code).

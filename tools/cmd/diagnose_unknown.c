@@ -126,6 +126,8 @@ static void tell_looks(const struct telling *t)
         {e->waits_ns && e->waits_ns < e->first.ns + EVIDENCE_HANGS_S * 1000000000ull, "calls_hang",
          "it was looked at for too short a time: -d 4 is enough"},
         {!e->has_schedulers, "schedulers", "they cannot be read"},
+        {e->has_schedulers && e->tripwires.no_sleepers, "scheduler_asleep", e->tripwires.no_sleepers},
+        {!e->tripwires.purger, "purge_hangs", "no process is registered as erts_code_purger"},
         {!e->has_open[PENDING_FILE], "files", "what its threads do with them cannot be read"},
         {!e->has_open[PENDING_NODE], "other nodes", "their connections cannot be read"},
         {!e->last.has_atoms, "atoms", "their number cannot be read"},

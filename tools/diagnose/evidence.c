@@ -93,6 +93,7 @@ void evidence_free(struct evidence *e)
     DROP_IF(e, tables, evidence_table, t, true);
     DROP_IF(e, open, evidence_open, o, true);
     blame_end(&e->waits);
+    tripwires_free(&e->tripwires);
     free(e->known);
     free(e);
 }
@@ -128,13 +129,14 @@ static void count_status(struct evidence_process *p, const struct snapshot_proce
     p->skipping += is->skips && is->messages > 0;
 }
 
-static void see_again(struct evidence_process *p, const struct snapshot_process *is)
+static void see_again(struct evidence_process *p, const struct snapshot_process *is, uint64_t now_ns)
 {
     bool runs = is->status == SNAPSHOT_RUNNING && !is->dirty;
     bool did_nothing = p->looks && p->last.reductions == is->reductions && p->last.status == is->status;
 
     p->grew += is->messages > p->last.messages;
     p->kept += p->looks && is->first_message && is->first_message == p->last.first_message;
+    p->same_ns = did_nothing ? p->same_ns : now_ns;
     p->stuck = runs && did_nothing ? p->stuck + 1 : 0;
     p->unrun = is->status == SNAPSHOT_RUNNABLE && did_nothing ? p->unrun + 1 : 0;
     if (p->stuck > p->longest_stuck)
@@ -183,7 +185,7 @@ static int remember(struct evidence *e, const struct snapshot_process *is, uint6
         p->first_ns = now_ns;
         p->least_messages = is->messages;
     }
-    see_again(p, is);
+    see_again(p, is, now_ns);
     see_end(e, p, now_ns);
     p->seen = e->looks;
     p->worth = worth ? e->looks : p->worth;
@@ -252,6 +254,7 @@ static int take_process(void *ctx, const struct snapshot_process *is)
     look->known[look->n++] = (struct evidence_known){is->id, is->parent};
     err = e->looks && !knew ? count_birth(e, is) : 0;
     see_parent(e, is);
+    tripwires_see_process(e, is);
     return err ? err : remember(e, is, look->now.ns);
 }
 
@@ -320,6 +323,8 @@ static int take_table(void *ctx, const struct snapshot_table_info *is)
 }
 
 struct counted_schedulers {
+    struct evidence *e;
+    uint64_t now_ns;
     uint64_t n[3], queued[3], running[3], longest[3], idle[3];
 };
 
@@ -334,13 +339,13 @@ static int take_scheduler(void *ctx, const struct snapshot_scheduler *is)
     c->idle[is->type] += !is->running && !is->queued;
     if (is->queued > c->longest[is->type])
         c->longest[is->type] = is->queued;
-    return 0;
+    return tripwires_see_scheduler(c->e, is, c->now_ns);
 }
 
-static void look_at_schedulers(struct evidence *e)
+static void look_at_schedulers(struct evidence *e, uint64_t now_ns)
 {
     enum { LONG = 2 };
-    struct counted_schedulers c = {0};
+    struct counted_schedulers c = {.e = e, .now_ns = now_ns};
 
     e->has_schedulers = !snapshot_schedulers(e->snapshot, take_scheduler, &c);
     for (int type = 0; e->has_schedulers && type < 3; type++) {
@@ -468,7 +473,7 @@ static int look_at_memory(struct evidence *e, struct look *look)
     if (err == -ENOMEM)
         return err;
     DROP_IF(e, tables, evidence_table, t, t->seen != e->looks);
-    look_at_schedulers(e);
+    look_at_schedulers(e, look->now.ns);
     look->now.has_atoms = !snapshot_atoms(e->snapshot, &look->now.atoms, &e->atom_limit);
     if (snapshot_process_limit(e->snapshot, &e->process_limit))
         e->process_limit = 0;
@@ -499,6 +504,7 @@ int evidence_look(struct evidence *e)
     e->ports_grew += e->looks && look.now.ports > e->last.ports;
     e->tables_grew += e->looks && look.now.tables > e->last.tables;
     e->last = look.now;
+    tripwires_end_look(e, look.now.ns);
     e->looks++;
     return 0;
 }

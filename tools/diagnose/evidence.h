@@ -16,6 +16,7 @@
 #include "otp/pending.h"
 #include "otp/snapshot.h"
 #include "otp/snapshot_tables.h"
+#include "tripwires.h"
 
 struct names;
 struct own_rules;
@@ -39,6 +40,7 @@ struct evidence_process {
     unsigned ignoring;             /* it waited although it had messages */
     unsigned stuck, longest_stuck; /* in a row, it ran and had ended no time slice since the one before */
     unsigned unrun, longest_unrun; /* in a row, it could run, and had ended no time slice since the one before */
+    uint64_t same_ns; /* the first look since which its status is the same and it ended no time slice */
     unsigned seen, worth;          /* the numbers of the last looks in which it was there, and was worth it */
     UT_hash_handle hh;
 };
@@ -138,6 +140,7 @@ struct evidence {
     uint64_t waits_ns;    /* CLOCK_MONOTONIC: when that was read; 0: it is not known */
     struct evidence_schedulers schedulers[3]; /* by enum snapshot_scheduler_type */
     bool has_schedulers, has_open[PENDING_NKINDS];
+    struct tripwires tripwires;
     struct evidence_known *known; /* who lived at the last look */
     size_t nknown;
 };

@@ -197,7 +197,10 @@ static bool waits_for_port_or_node(const struct evidence *e, ev_id id)
     return false;
 }
 
-/* Whoever waits to send is suspended, too; of a port that is no socket only the first of these is known. */
+/*
+ * Whoever waits to send is suspended, too; of a port that is no socket only the first of these is known. So is the code
+ * purger while it waits for schedulers.
+ */
 void find_suspended(const struct evidence *e, struct findings *out)
 {
     double most = e->ports ? 49 : 85;
@@ -205,7 +208,7 @@ void find_suspended(const struct evidence *e, struct findings *out)
 
     for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_suspended); p = p->hh.next)
         if (is_long_here(e, p) && share(p, p->suspended) > 0.9 && !reductions_done(p) &&
-            !waits_for_port_or_node(e, p->last.id))
+            p->id != e->tripwires.purger && !waits_for_port_or_node(e, p->last.id))
             findings_add(out, FINDING_suspended, findings_least(55 + weight_of_messages(p->last.messages * 100), most),
                          p->last.id, evidence_name(e, &p->last, name),
                          "it did not run for %.1f s, with %" PRIu64 " messages; in %s", seconds_of(e, p),

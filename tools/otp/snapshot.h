@@ -154,6 +154,7 @@ struct snapshot_scheduler {
     ev_id running;   /* 0: nobody */
     uint64_t address; /* in the VM */
     uint64_t reductions;
+    int thread; /* of an erlvm: that has it now, by its number in the VM's PID namespace; 0: not known */
 };
 
 /* Tells `take` each. Fails: -ESRCH: they cannot be read; -ENOMEM. */

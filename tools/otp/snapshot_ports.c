@@ -328,7 +328,7 @@ static int take_stock(struct snapshot *s, int (*take)(void *, const struct snaps
 static int take_ours(struct snapshot *s, int (*take)(void *, const struct snapshot_scheduler *), void *ctx)
 {
     uint64_t root = s->ours->roots[LAYOUT_ROOM_SCHEDULERS], all, data;
-    uint32_t count;
+    uint32_t count, thread = s->ours->numbers[ERLVM_SCHED_THREAD]; /* 0: an erlvm that is older than that */
     int err = 0;
 
     if (!snapshot_read(s, root + s->ours->numbers[ERLVM_SCHEDS_COUNT], &count, sizeof count) ||
@@ -337,7 +337,8 @@ static int take_ours(struct snapshot *s, int (*take)(void *, const struct snapsh
     for (uint32_t i = 0; i < count && i < MAX_SCHEDULERS && !err; i++) {
         struct snapshot_scheduler row = {.number = i + 1};
 
-        if (!snapshot_read(s, all + i * sizeof data, &data, sizeof data) || !fill_scheduler(s, data, &row))
+        if (!snapshot_read(s, all + i * sizeof data, &data, sizeof data) || !fill_scheduler(s, data, &row) ||
+            (thread && !snapshot_read(s, data + thread, &row.thread, sizeof row.thread)))
             return -ESRCH;
         err = take(ctx, &row);
     }

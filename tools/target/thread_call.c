@@ -83,6 +83,35 @@ int thread_names(int pid, struct thread_name **out, size_t *n)
     return 0;
 }
 
+/* Its number in its own PID namespace, the innermost that it is in; 0: it has ended. */
+static int inner_number(int pid, int thread)
+{
+    static const char numbers[] = "\nNSpid:";
+    char text[TEXT_BYTES], *at, *end;
+    int number = thread; /* a kernel without namespaces tells none */
+
+    if (!read_proc(text, sizeof text, "/proc/%d/task/%d/status", pid, thread))
+        return 0;
+    at = strstr(text, numbers);
+    for (at = at ? at + strlen(numbers) : text + strlen(text); *at == '\t'; at = end)
+        number = (int)strtol(at, &end, 10);
+    return number;
+}
+
+int thread_find(int pid, int number)
+{
+    struct thread_name *all;
+    size_t n;
+    int found = inner_number(pid, number) == number ? number : 0;
+
+    if (found || thread_names(pid, &all, &n))
+        return found;
+    for (size_t i = 0; i < n && !found; i++)
+        found = inner_number(pid, all[i].id) == number ? all[i].id : 0;
+    free(all);
+    return found;
+}
+
 /* ---- when it ran last */
 
 static bool find_number(const char *text, const char *key, double *out)
@@ -142,7 +171,7 @@ static void read_times(int pid, int thread, struct thread_call *out)
 
 bool thread_time_read(int pid, int thread, struct thread_time *out)
 {
-    static const char sleeps[] = "\nvoluntary_ctxt_switches:";
+    static const char sleeps[] = "\nvoluntary_ctxt_switches:", state[] = "\nState:\t";
     char text[TEXT_BYTES];
     const char *at;
 
@@ -150,6 +179,8 @@ bool thread_time_read(int pid, int thread, struct thread_time *out)
         sscanf(text, "%" SCNu64 " %" SCNu64, &out->cpu_ns, &out->queued_ns) != 2 ||
         !read_proc(text, sizeof text, "/proc/%d/task/%d/status", pid, thread))
         return false;
+    at = strstr(text, state);
+    out->state = at ? at[strlen(state)] : '\0';
     at = strstr(text, sleeps);
     if (!at || sscanf(at + strlen(sleeps), "%" SCNu64, &out->sleeps) != 1 ||
         !read_proc(out->name, sizeof out->name, "/proc/%d/task/%d/comm", pid, thread))

@@ -20,6 +20,9 @@ struct thread_name {
 /* Owns: the caller frees *out. Fails: -ESRCH the process has ended; -ENOMEM. No message. */
 int thread_names(int pid, struct thread_name **out, size_t *n);
 
+/* The thread of this number in the process's own PID namespace, by that in ours; 0: there is none, or no memory. */
+int thread_find(int pid, int number);
+
 struct thread_call {
     const char *call;   /* its name */
     char about[256];    /* the path, or what the descriptor is: of a socket that is connected its peer; or "" */
@@ -36,6 +39,7 @@ struct thread_time {
     char name[16];
     uint64_t cpu_ns, queued_ns; /* it ran; it waited for a processor */
     uint64_t sleeps;            /* how often it gave one up */
+    char state;                 /* 'R', 'S', 'D', ..., as of proc(5) */
 };
 /* False: it has ended, or cannot be read. */
 bool thread_time_read(int pid, int thread, struct thread_time *out);

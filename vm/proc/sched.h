@@ -29,6 +29,7 @@ enum { LENT_NOT, LENT_MAY_BE_TAKEN, LENT_TAKEN, LENT_MASK = 3, LENT_ONCE = 4 };
 /* A thread that runs processes, and the scheduler that it has. */
 struct sched {
 	unsigned id;         /* from 1, as system_info(scheduler_id) */
+	int32_t thread;      /* as the kernel numbers it; 0 until it runs */
 	Process *current;
 	/* enum sched_watch: looked up when the thread wakes and every few slices, so that a slice costs one look */
 	uint8_t watch;

@@ -93,6 +93,7 @@ static void *run_sched(void *arg)
 	struct sched *s = arg;
 
 	sched_of_thread = s;
+	s->thread = gettid();
 	if (sched_on_duty())
 		begin(s);
 	for (;;) {
