@@ -24,7 +24,7 @@ enum {
  * of a table.
  */
 typedef __u64 ev_id;   /* nobody, process, port, name: enum batch_identity in bits 63..60 */
-typedef __u64 ev_node; /* an atom's index + 1; 0: none; or EV_LATER_NODE */
+typedef __u64 ev_node; /* or a module: an atom's index + 1; 0: none; or EV_LATER_NODE */
 /* bits 63..62 zero: module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0. 0: unknown */
 typedef __u64 ev_mfa;
 typedef __u64 ev_term; /* enum batch_shape in bits 63..56, and what goes with it */
@@ -95,6 +95,7 @@ typedef ev_id ev_form_caller;
 typedef ev_id ev_form_port;
 typedef ev_id ev_form_name; /* a process or a registered name */
 typedef ev_node ev_form_node;
+typedef ev_node ev_form_module;
 typedef ev_mfa ev_form_mfa;
 typedef ev_term ev_form_term;
 typedef struct ev_text ev_form_text;

@@ -143,6 +143,7 @@ static __always_inline int note_other(struct pt_regs *ctx, enum probe_id id, __u
 #define NOTE_text note_text
 #define NOTE_port note_port
 #define NOTE_node note_node
+#define NOTE_module note_node
 #define NOTE_name note_other
 #define NOTE_words note_number
 #define NOTE_bytes note_number

@@ -94,6 +94,7 @@ static __noinline int trap_text(const struct ev_text *text, struct trap_text *ou
 #define TRAP_mfa(ev, r, arg) trap_mfa(&(ev)->head, (ev)->arg, &(r)->arg)
 #define TRAP_term(ev, r, arg) trap_term(&(ev)->head, (ev)->arg, &(r)->arg)
 #define TRAP_node(ev, r, arg) trap_node(&(ev)->head, (ev)->arg, &(r)->arg)
+#define TRAP_module TRAP_node
 #define TRAP_text(ev, r, arg) trap_text(&(ev)->arg, &(r)->arg)
 
 static __always_inline __attribute__((unused)) void trap_fill_none(void)
@@ -131,6 +132,7 @@ static __always_inline __attribute__((unused)) void trap_fill_none(void)
 #define TRAP_SUBJECT_mfa TRAP_NO_SUBJECT
 #define TRAP_SUBJECT_term TRAP_NO_SUBJECT
 #define TRAP_SUBJECT_node TRAP_NO_SUBJECT
+#define TRAP_SUBJECT_module TRAP_NO_SUBJECT
 #define TRAP_SUBJECT_text TRAP_NO_SUBJECT
 
 /* The process that the event is about, as subjects() of tools/source/trap_source.c; 0: it is not asked for. */

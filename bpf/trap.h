@@ -48,6 +48,7 @@ struct trap_thread {
 typedef struct trap_name trap_form_mfa;
 typedef struct trap_name trap_form_term;
 typedef struct trap_name trap_form_node;
+typedef struct trap_name trap_form_module;
 typedef struct trap_text trap_form_text;
 typedef __u64 trap_form_pid;
 typedef __u64 trap_form_caller;

@@ -43,6 +43,7 @@ static const char *explain(const char *unit)
 		      { "flag", "0 or 1" },
 		      { "efile_op", "file command, below" },
 		      { "name", "pid or registered name" },
+		      { "module", "name of a module" },
 		      { "none", "" } };
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

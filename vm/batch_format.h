@@ -19,7 +19,7 @@
  *                     its number; a name: an atom's index; a pid or port of another node: number in bits 27..0, the
  *                     index of the node's name in bits 59..28. 0: nobody. The receiver of message__send and
  *                     of message__arrive is BATCH_RUNNING in place of BATCH_PID when it runs just then
- *   node              an atom's index + 1; 0: none
+ *   node, module      an atom's index + 1; 0: none
  *   mfa               module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0. 0: unknown
  *   term              as exit reasons are counted: bits 63..56 enum batch_shape of the term, or of the first element of
  *                     the tuples and lists that bits 47..32 tell (enum batch_holder, 8 bits each, the outermost
@@ -38,7 +38,7 @@
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H
 
-#define BATCH_MAGIC 0x38425645u /* "EVB8": the form described here */
+#define BATCH_MAGIC 0x39425645u /* "EVB9": the form described here */
 
 enum {
 	BATCH_PAGE_BYTES = 16384,

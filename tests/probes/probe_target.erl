@@ -4,7 +4,7 @@
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, wait/0, timed/0, trapping/0, requests/0, copy/0, collect/0, collect_minor/0, calls/0,
          files/0, crash/0, rest/0, drivers/0, library/0, native/0, ports/0, sockets/0, nodes/0,
          busy/0, flush/0, output_by_fd/0, token/0, advise/0, user/0, numbered/0, traced/0, literals/0, literal/0, own/0,
-         unwatched/0, token_of_term/0, lines/0, handle_info/0, output/0, operations/0]).
+         unwatched/0, token_of_term/0, lines/0, handle_info/0, output/0, operations/0, lookups/0, loads/0, on_loads/0, purges/0]).
 -export([child/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
@@ -543,3 +543,72 @@ traced() ->
 answerer(To) ->
     receive probe_message -> To ! probe_answer end,
     answerer(To).
+
+%% Asks a code server of its own for modules, of which it finds one. The library is loaded before: there is no other
+%% server in a quick start.
+lookups() ->
+    [M:module_info() || M <- [code, code_server, lists, error_handler]],
+    register(code_server, erlang:spawn(fun() -> answer_lookups() end)),
+    times(?N, fun(_) -> {error, nofile} = code:ensure_loaded(probe_missing) end),
+    times(19, fun(_) -> {module, probe_there} = code:ensure_loaded(probe_there) end),
+    print([self()]).
+
+answer_lookups() ->
+    receive
+        {code_call, From, {_, probe_missing}} -> From ! {code_server, {error, nofile}};
+        {code_call, From, {_, probe_there}} -> From ! {code_server, {module, probe_there}}
+    end,
+    answer_lookups().
+
+%% Takes the name of who may purge, as all that load.
+loads() ->
+    {ok, M, Code} = compile:forms([{attribute, 1, module, probe_loaded}]),
+    register(erts_code_purger, self()),
+    times(?N, fun(_) ->
+        ok = erlang:finish_loading([erlang:prepare_loading(M, Code)]),
+        unload(M)
+    end),
+    print([self()]).
+
+unload(M) ->
+    true = erlang:delete_module(M),
+    true = erts_internal:purge_module(M, prepare),
+    true = erts_internal:purge_module(M, complete).
+
+on_loads() ->
+    {ok, M, Code} = compile:forms([{attribute, 1, module, probe_on_load}, {attribute, 1, on_load, {begin_, 0}},
+                                   {function, 1, begin_, 0, [{clause, 1, [], [], [{atom, 1, ok}]}]}]),
+    register(erts_code_purger, self()),
+    times(?N, fun(_) ->
+        {on_load, [M]} = erlang:finish_loading([erlang:prepare_loading(M, Code)]),
+        ok = erlang:call_on_load_function(M),
+        true = erlang:finish_after_on_load(M, true),
+        unload(M)
+    end),
+    print([self()]).
+
+%% Each time a process waits in the old code, and is killed; one purge is given up before that, and begins again.
+purges() ->
+    Wait = {'receive', 1, [{clause, 1, [{atom, 1, stop}], [], [{atom, 1, ok}]}]},
+    {ok, M, Code} = compile:forms([{attribute, 1, module, probe_old}, {attribute, 1, export, [{wait, 0}]},
+                                   {function, 1, wait, 0, [{clause, 1, [], [], [Wait]}]}]),
+    register(erts_code_purger, self()),
+    print([self(), last(fun(N) ->
+        ok = erlang:finish_loading([erlang:prepare_loading(M, Code)]),
+        {P, R} = spawn_monitor(M, wait, []),
+        wait_waiting(P),
+        true = erlang:delete_module(M),
+        [false = erts_internal:purge_module(M, abort) || N =:= 2, erts_internal:purge_module(M, prepare)],
+        true = erts_internal:purge_module(M, prepare),
+        true = erlang:check_process_code(P, M),
+        exit(P, kill),
+        wait_dead({P, R}),
+        true = erts_internal:purge_module(M, complete),
+        P
+    end)]).
+
+wait_waiting(P) ->
+    case process_info(P, status) of
+        {status, waiting} -> ok;
+        _ -> erlang:yield(), wait_waiting(P)
+    end.

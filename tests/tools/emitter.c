@@ -107,7 +107,8 @@ static const char *text_of(struct spec *s, int i)
     static const struct {
         const char *unit, *text;
     } defaults[] = {{"pid", "<0.1%d.0>"}, {"name", "<0.1%d.0>"},       {"mfa", "lists:map/2"},
-                    {"node", "a@host"},   {"port", "#Port<0.1%d>"}, {"term", "normal"}, {"caller", "undefined"}};
+                    {"node", "a@host"},   {"port", "#Port<0.1%d>"}, {"term", "normal"}, {"caller", "undefined"},
+                    {"module", "lists"}};
     const char *from = s->args[i] && *s->args[i] ? s->args[i] : NULL;
 
     for (size_t k = 0; !from && k < sizeof defaults / sizeof *defaults; k++)

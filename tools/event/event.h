@@ -9,7 +9,7 @@
 #define EVENT_UNITS(UNIT)                                                                          \
     UNIT(pid) UNIT(caller) UNIT(port) UNIT(name) UNIT(node) UNIT(mfa) UNIT(term) UNIT(text)       \
     UNIT(words) UNIT(bytes) UNIT(frames) UNIT(count) UNIT(ns) UNIT(flag) UNIT(errno)               \
-    UNIT(efile_op) UNIT(none)
+    UNIT(efile_op) UNIT(module) UNIT(none)
 
 enum event_unit {
 #define EVENT_UNIT_ENUM(unit) EVENT_UNIT_##unit,

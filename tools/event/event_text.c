@@ -132,6 +132,7 @@ void event_text_arg(struct term_text *out, const struct batch_names *names, cons
     case EVENT_UNIT_caller:
     case EVENT_UNIT_port:
     case EVENT_UNIT_name: event_text_id(out, names, vm, word); break;
+    case EVENT_UNIT_module:
     case EVENT_UNIT_node: event_text_node(out, names, vm, word); break;
     case EVENT_UNIT_mfa: event_text_mfa(out, names, vm, word); break;
     case EVENT_UNIT_term: event_text_term(out, names, vm, word); break;

@@ -282,6 +282,7 @@ static uint64_t read_word(struct trap_source *s, uint32_t vm, enum event_unit un
     case EVENT_UNIT_term:
         name = read_name((const struct trap_name *)at);
         return trap_names_term(s->names, vm, &name);
+    case EVENT_UNIT_module:
     case EVENT_UNIT_node:
         name = read_name((const struct trap_name *)at);
         return trap_names_node(s->names, vm, &name);

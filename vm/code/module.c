@@ -12,6 +12,7 @@
 #include "code/breakpoint.h"
 #include "code/code_area.h"
 #include "code/code_path.h"
+#include "code/code_probe.h"
 #include "code/nif_function.h"
 #include "code/opcodes.h"
 #include "data/record.h"
@@ -483,6 +484,16 @@ bool module_is_old_used_by(const struct module *m, const Process *p)
 	return false;
 }
 
+bool module_lingers(Term name, const Process *p)
+{
+	const struct module *m = module_find(name);
+	bool lingers = m != NULL && module_is_old_used_by(m, p);
+
+	if (lingers && PROBE_ON(code__linger))
+		probe_code__linger(p, name);
+	return lingers;
+}
+
 struct use {
 	const struct module *m;
 	bool any;
@@ -573,6 +584,11 @@ int module_purge_prepare(Term name, bool failed)
 	status = begin_purge(m, failed);
 	lock_release(&modules.lock);
 	return status;
+}
+
+Term module_being_purged(void)
+{
+	return atomic_load(&purge.module);
 }
 
 void module_await_purge(Process *p, Term name)

@@ -132,6 +132,12 @@ void module_await_purge(Process *p, Term name);
 /* Does the process have a return address, or its next instruction, in the module's old code? p runs here, or the world
  * is stopped. */
 bool module_is_old_used_by(const struct module *m, const Process *p);
+/* The same of the module of that name, of p whom somebody asks, as a purge does: that it does is told (code__linger). p
+ * runs here. */
+bool module_lingers(Term name, const Process *p);
+
+/* The module that is being purged; TERM_NONE: none is. */
+Term module_being_purged(void);
 
 /* ---- addresses */
 /* Below, pc is a return address, a function's entry, or the address right behind an instruction; it may be in an

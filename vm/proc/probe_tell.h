@@ -4,7 +4,7 @@
  * of provider erlang with texts, and a record of numbers in this thread's batch. What a value is follows from the unit
  * of its row in probes.def:
  *
- *   pid, caller, port, name, node, term   Term     (TERM_NONE: nobody, undefined)
+ *   pid, caller, port, name, node, module, term   Term     (TERM_NONE: nobody, undefined)
  *   mfa                           struct mfa
  *   text                          const char *, NUL-terminated (NULL: empty)
  *   all others                    a number
@@ -62,6 +62,7 @@ TELL_UNIT(caller, id, batch_identity)
 TELL_UNIT(port, id, batch_identity)
 TELL_UNIT(name, id, batch_identity)
 TELL_UNIT(node, node_name, batch_node)
+TELL_UNIT(module, node_name, batch_node)
 TELL_UNIT(term, id, batch_term)
 TELL_UNIT(mfa, mfa, batch_mfa)
 TELL_UNIT(text, text, probe_word_text)

@@ -147,6 +147,7 @@ struct process {
 	struct peers monitored_by;
 	struct timer *receive_timer;
 	Term error_handler;  /* module atom */
+	Term looks_for;      /* a module that it has asked the code server for, or TERM_NONE: see code/lookup.h */
 	_Atomic uint32_t scheduler; /* whose run queue it belongs to; 0: nobody's yet */
 	struct process *run_next; /* run queue; the list of unused processes */
 	struct process_chunk *chunk; /* private to process_memory.c */

@@ -114,6 +114,7 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 	p->links = p->monitors = p->monitored_by = (struct peers){ 0 };
 	p->receive_timer = NULL;
 	p->error_handler = am_error_handler;
+	p->looks_for = TERM_NONE;
 	atomic_store(&p->scheduler, o->scheduler != 0 ? o->scheduler : sched_self() != NULL ? sched_self()->id : 0);
 	atomic_store(&p->refs, 1);
 	make_heap(p, args, o);

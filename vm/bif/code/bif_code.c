@@ -10,6 +10,7 @@
 #include "bif/code/bif_literal.h"
 #include "code/breakpoint.h"
 #include "code/code_path.h"
+#include "code/code_probe.h"
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "data/binary.h"
@@ -83,11 +84,15 @@ Term bif_erts_internal_prepare_loading_2(Process *p, Term *args)
 			mem_free(scratch);
 		return exc_badarg(p);
 	}
+	if (PROBE_ON(code__prepare__start))
+		probe_code__prepare__start(p, args[0]);
 	sched_lend();
 	c = module_prepare(bytes, n, &error);
 	sched_reclaim();
 	mem_free(scratch);
 	process_bump(p, (int)(n / 256));
+	if (PROBE_ON(code__prepare__end))
+		probe_code__prepare__end(p, args[0], c != NULL && c->module == args[0]);
 	if (c != NULL && c->module == args[0])
 		return put_prepared(p, c);
 	report_refused(p, args[0], c, error.text);
@@ -211,6 +216,14 @@ static Term list_not_purged(Process *p, const struct batch *b)
 	return heap_tuple(&p->heap, am_not_purged, list);
 }
 
+/* What is in place stays there for the rest of this time slice, whoever replaces and purges it. */
+static PROBE_COLD void tell_loaded(Process *p, const struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (b->code[i]->on_load == NULL)
+			probe_code__load(p, b->code[i]->module, b->code[i]->word_count);
+}
+
 static Term finish_loading(Process *p, Term list)
 {
 	int64_t n = list_length(list);
@@ -235,6 +248,8 @@ static Term finish_loading(Process *p, Term list)
 		Term module = n > 0 ? b.code[0]->module : TERM_NONE;
 
 		taken = n == 0 || module_publish(b.code, b.n) == 0;
+		if (taken && PROBE_ON(code__load))
+			tell_loaded(p, &b);
 		if (!taken)
 			result = list_not_purged(p, &b);
 		else
@@ -253,14 +268,32 @@ Term bif_erlang_call_on_load_function_1(Process *p, Term *args)
 {
 	const struct export *e = term_is_atom(args[0]) ? module_on_load_export(args[0]) : NULL;
 
-	return e != NULL ? exc_trap(p, e, 0, NULL) : exc_badarg(p);
+	if (e == NULL)
+		return exc_badarg(p);
+	if (PROBE_ON(code__on_load__start))
+		probe_code__on_load__start(p, args[0]);
+	return exc_trap(p, e, 0, NULL);
+}
+
+/* Unless somebody was faster, and deleted it. */
+static PROBE_COLD void tell_kept(Process *p, Term module)
+{
+	const struct code_instance *c = atomic_load(&module_find(module)->current);
+
+	if (c != NULL)
+		probe_code__load(p, module, c->word_count);
 }
 
 Term bif_erlang_finish_after_on_load_2(Process *p, Term *args)
 {
-	if (!term_is_atom(args[0]) || (args[1] != am_true && args[1] != am_false))
+	if (!term_is_atom(args[0]) || (args[1] != am_true && args[1] != am_false) ||
+	    module_finish_on_load(args[0], args[1] == am_true) != 0)
 		return exc_badarg(p);
-	return module_finish_on_load(args[0], args[1] == am_true) == 0 ? am_true : exc_badarg(p);
+	if (PROBE_ON(code__on_load__end))
+		probe_code__on_load__end(p, args[0], args[1] == am_true);
+	if (PROBE_ON(code__load) && args[1] == am_true)
+		tell_kept(p, args[0]);
+	return am_true;
 }
 
 /* ---- libraries of native functions. What the VM has itself in the place of one is there already. */
@@ -292,6 +325,8 @@ static Term delete_module(Process *p, Term module)
 {
 	int status = module_delete(module);
 
+	if (status == 0 && PROBE_ON(code__delete))
+		probe_code__delete(p, module);
 	if (status == -ENOENT)
 		return am_undefined;
 	if (status == 0)
@@ -317,18 +352,15 @@ Term bif_erlang_check_old_code_1(Process *p, Term *args)
 
 Term bif_erts_internal_check_process_code_1(Process *p, Term *args)
 {
-	const struct module *m;
-
-	if (!term_is_atom(args[0]))
-		return exc_badarg(p);
-	m = module_find(args[0]);
-	return term_from_bool(m != NULL && module_is_old_used_by(m, p));
+	return term_is_atom(args[0]) ? term_from_bool(module_lingers(args[0], p)) : exc_badarg(p);
 }
 
 static Term prepare_purge(Process *p, Term module, bool failed)
 {
 	int status = module_purge_prepare(module, failed);
 
+	if (status == 0 && PROBE_ON(code__purge__start))
+		probe_code__purge__start(p, module);
 	if (status == 0)
 		return await_return(p, am_true);
 	return status == -EBUSY ? exc_badarg(p) : am_false;
@@ -358,11 +390,22 @@ static Term complete_purge(Process *p, Term module)
 
 	if (module_purge_complete(module, &unused) != 0)
 		return exc_badarg(p);
+	if (PROBE_ON(code__purge__end))
+		probe_code__purge__end(p, module, true);
 	d = mem_alloc(sizeof(*d));
 	d->unused = unused;
 	await_init(&d->await, p, tell_purged, end_purge);
 	await_round(&d->await);
 	return await_parts(p, &d->await);
+}
+
+static Term abort_purge(Process *p, Term module)
+{
+	if (module_purge_abort(module) != 0)
+		return exc_badarg(p);
+	if (PROBE_ON(code__purge__end))
+		probe_code__purge__end(p, module, false);
+	return am_false;
 }
 
 /* The steps of erts_code_purger, which alone may take them. */
@@ -377,7 +420,7 @@ Term bif_erts_internal_purge_module_2(Process *p, Term *args)
 	case am_prepare_on_load:
 		return prepare_purge(p, args[0], args[1] == am_prepare_on_load);
 	case am_abort:
-		return module_purge_abort(args[0]) == 0 ? am_false : exc_badarg(p);
+		return abort_purge(p, args[0]);
 	case am_complete:
 		return complete_purge(p, args[0]);
 	default:

@@ -3,6 +3,7 @@
 #include "proc/spawn_opts.h"
 #include "base/release.h"
 #include "bif/bif.h"
+#include "code/lookup.h"
 #include "dist/dist.h"
 #include "io/port.h"
 #include "io/port_send.h"
@@ -246,6 +247,8 @@ Term bif_erlang_monitor_2(Process *p, Term *args)
 {
 	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
 
+	if (unlikely(args[1] == am_code_server))
+		lookup_begin(p);
 	return exc_return_suspended(p, add_monitor(p, args[0], args[1], &o));
 }
 
@@ -286,6 +289,8 @@ Term bif_erlang_demonitor_2(Process *p, Term *args)
 	bool flush = false, info = false, found;
 	Term list = args[1];
 
+	if (unlikely(p->looks_for != TERM_NONE))
+		lookup_end(p);
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		if (cons_head(list) == am_flush)
 			flush = true;

@@ -7,7 +7,9 @@
 #include "bif/proc/process_call.h"
 #include "dist/dist.h"
 #include "proc/spawn_opts.h"
+#include "code/code_probe.h"
 #include "code/export.h"
+#include "code/module.h"
 #include "data/number.h"
 #include "heap/copy.h"
 #include "data/map.h"
@@ -149,8 +151,16 @@ static Term send_exit(Process *p, Term to, Term reason, bool high)
 	return exc_return_suspended(p, am_true);
 }
 
+/* So the library kills who runs old code that is purged. */
+static bool is_by_purge(const Process *p, const Term *args)
+{
+	return p->reg_name == am_erts_code_purger && args[1] == am_kill && term_is_local_pid(args[0]);
+}
+
 Term bif_erlang_exit_2(Process *p, Term *args)
 {
+	if (PROBE_ON(code__kill) && is_by_purge(p, args))
+		probe_code__kill(args[0], module_being_purged());
 	return send_exit(p, args[0], args[1], false);
 }
 

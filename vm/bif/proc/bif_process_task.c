@@ -81,9 +81,7 @@ static Term answer_test(Process *p, struct process_call *c)
 
 static Term answer_check_code(Process *p, struct process_call *c)
 {
-	struct module *m = module_find(c->items[0]);
-
-	return term_from_bool(p != NULL && m != NULL && module_is_old_used_by(m, p));
+	return term_from_bool(p != NULL && module_lingers(c->items[0], p));
 }
 
 /* What is asked for, {Kind, Id} with an argument or none; the answer: {Kind, Id, Result}. */
