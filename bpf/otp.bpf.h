@@ -160,7 +160,7 @@ static __always_inline __u64 otp_atom(__u64 term)
     return (term & 0x3f) == OTP_TAG_ATOM ? term >> 6 : WIRE_NO_ATOM;
 }
 
-enum { OTP_KNOWN_BYTES = 24 };
+enum { OTP_KNOWN_BYTES = 32 };
 
 static const char otp_known_texts[OTP_NKNOWN][OTP_KNOWN_BYTES] = {
 #define OTP_ATOM(name, text) text,

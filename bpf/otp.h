@@ -72,7 +72,18 @@ struct otp_ours {
     ATOM(NO_NETWORK, "no_network") \
     ATOM(NET_KERNEL_TERMINATED, "net_kernel_terminated") \
     ATOM(DIRTY_FINALIZER, "dirty_nif_finalizer") \
-    ATOM(DIRTY_EXCEPTION, "dirty_nif_exception")
+    ATOM(DIRTY_EXCEPTION, "dirty_nif_exception") \
+    ATOM(CODE_SERVER, "code_server") \
+    ATOM(ENSURE_LOADED, "ensure_loaded") \
+    ATOM(LOAD_FILE, "load_file") \
+    ATOM(GET_CODE, "get_object_code") \
+    ATOM(GET_CODE_TO_LOAD, "get_object_code_for_loading") \
+    ATOM(ERROR, "error") \
+    ATOM(CODE_PURGER, "erts_code_purger") \
+    ATOM(PREPARE, "prepare") \
+    ATOM(PREPARE_ON_LOAD, "prepare_on_load") \
+    ATOM(COMPLETE, "complete") \
+    ATOM(ABORT, "abort")
 
 enum otp_known {
 #define OTP_ATOM(name, text) OTP_KNOWN_##name,
@@ -129,6 +140,7 @@ enum {
     OTP_TAG_SMALL = 0xf,
     OTP_TAG_ATOM = 0x0b, /* and the low six */
     OTP_NIL = 0x3b,      /* the whole word */
+    OTP_ATOM_TRUE = 0x4b, /* likewise: its atoms begin with false and true (tools/otp/otp_check.c) */
     OTP_HEADER_REMOTE_PID = 0x30,
     OTP_HEADER_REMOTE_REF = 0x38,
     OTP_MESSAGE_TERM = 16, /* in ErtsMessage: its term, whatever the release */

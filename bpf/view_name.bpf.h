@@ -9,7 +9,7 @@
  *   view_process_at(where)                               its number, by ev_head.where
  *   view_label(h, &text, &name)                          what a text says, cut
  *   view_port(h, id, &text, &name)                       a port by its number and its name
- *   view_node(h, node, &name)                            a node
+ *   view_node(h, node, &name)                            a node, or a module
  *   view_callback(h, &callback, &driver, &name)          a callback of a driver, by both names
  *   view_keep_name(h, &name), view_kept_name(h, kept, &name)   by a number, until the VM ends
  * What an event has not read yet (EV_LATER_MFA, EV_LATER_TERM, EV_LATER_NODE, ev_head.where) is read here: from the

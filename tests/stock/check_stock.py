@@ -45,6 +45,7 @@ CASES = (
     ("sockets", "inet", "inet"),
     ("dist", "dist", "dist"),
     ("natives", "nifs", "nifs"),
+    ("code", "code", "code"),
     ("stacks_cpu", "stacks --proc stacks_actor", "stacks"),
     ("stacks_off", "stacks --off-cpu --proc stacks_actor", "stacks"),
     ("stacks_spawn", "stacks --event spawn --proc stacks_actor", "stacks"),
@@ -339,7 +340,8 @@ def run_case(otp, case):
 SERVED = ("process__spawn", "process__exit", "process__scheduled", "message__send", "gc_minor__start", "efile_drv__entry", "efile_drv__return",
           "port__open", "port__command", "port__control", "port__busy", "port__not_busy", "port__exit", "driver__output", "driver__outputv",
           "driver__ready_input", "driver__return", "dist__outputv", "dist__input", "dist__port_busy", "dist__monitor",
-          "process__port_unblocked", "nif__entry", "nif__return")
+          "process__port_unblocked", "nif__entry", "nif__return",
+          "code__lookup__start", "code__lookup__end", "code__prepare__start", "code__purge__start", "code__kill")
 
 
 def run_doctor(otp):

@@ -45,6 +45,7 @@ prepare(drivers, _) -> prepare_ports(fun told_drivers/0);
 prepare(sockets, _) -> prepare_sockets();
 prepare(dist, Dir) -> prepare_dist(Dir);
 prepare(natives, Dir) -> prepare_natives(Dir);
+prepare(code, _) -> prepare_code();
 prepare(stacks_spawn, _) -> prepare_stacks(fun() -> make(22) end, [told_stack([mfa(?MODULE, make, 1), "erlang:spawn/1"], 22)]);
 prepare(stacks_send, _) -> prepare_stacks(fun() -> tell(spawn(?MODULE, sink, []), 1009) end, [told_stack([mfa(?MODULE, act, 1), mfa(?MODULE, tell, 2)], 1009)]);
 prepare(stacks_file, Dir) -> prepare_stacks(fun() -> look(Dir, 29) end, [expect_stack("stacks_actor;*", 29), told_function(look, 2)]);
@@ -221,6 +222,41 @@ run_version(Code) ->
     await_end(P),
     true = code:delete(stock_upgrade),
     false = code:purge(stock_upgrade).
+
+%% ---- modules that are looked for and not there, and old code that somebody waits in: each purge leaves it once, then kills
+
+prepare_code() ->
+    Wait = {'receive', 1, [{clause, 1, [{atom, 1, stop}], [], [{atom, 1, ok}]}]},
+    {ok, Old, Code} = compile:forms([{attribute, 1, module, stock_old}, {attribute, 1, export, [{wait, 0}]},
+                                     {function, 1, wait, 0, [{clause, 1, [], [], [Wait]}]}]),
+    fun() ->
+        repeat(23, fun(_) -> {error, nofile} = code:ensure_loaded(stock_missing) end),
+        repeat(29, fun(_) -> try stock_absent:f() catch error:undef -> ok end end),
+        repeat(11, fun(_) -> linger(Old, Code) end),
+        [expect("code_missing", [{"module", "stock_missing"}], "times", 23),
+         expect("code_missing", [{"module", "stock_absent"}], "times", 29),
+         expect("code_by_module", [{"module", "stock_old"}], "purged", 11),
+         expect("code_by_module", [{"module", "stock_old"}], "unpurged", 11),
+         expect("code_old", [{"owner", mfa(Old, wait, 0)}], "killed", 11)] ++
+        [T || T <- [expect("code_by_module", [{"module", "stock_old"}], "loaded", 11),
+                    expect("code_old", [{"owner", mfa(Old, wait, 0)}], "lingered", 22)],
+              erlang:system_info(otp_release) < "29"]
+    end.
+
+linger(Old, Code) ->
+    {module, Old} = code:load_binary(Old, "", Code),
+    P = spawn(Old, wait, []),
+    await_waiting(P),
+    true = code:delete(Old),
+    false = code:soft_purge(Old),
+    true = code:purge(Old),
+    await_end(P).
+
+await_waiting(P) ->
+    case process_info(P, status) of
+        {status, waiting} -> ok;
+        _ -> pause(), await_waiting(P)
+    end.
 
 %% ---- files: {operation (or those of one call in turn) as it is shown, how many that succeed, how many that fail, what to do with the I-th}
 

@@ -1,14 +1,14 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A VM for scrape.py that uses ports, sockets, native functions, drivers, dyntrace and a connection to another node,
-%% until it is killed. The other node is the end of a connection that this VM reads itself.
+%% A VM for scrape.py that uses ports, sockets, native functions, drivers, dyntrace, code and a connection to another
+%% node, until it is killed. The other node is the end of a connection that this VM reads itself.
 -module(scrape_wires).
--export([main/0, ask/0, fill/0, talk/0, tell/0, node/0, flood/2]).
+-export([main/0, ask/0, fill/0, talk/0, tell/0, node/0, flood/2, upgrade/0]).
 
 %% Flags that a connection is offered, but for those of headers with atom caches and of fragments: its other end writes
 %% plain packets.
 -define(PLAIN(Flags), ((Flags) band bnot 16#802000)).
 
-main() -> [spawn(?MODULE, F, []) || F <- [ask, fill, talk, tell, node]].
+main() -> [spawn(?MODULE, F, []) || F <- [ask, fill, talk, tell, node, upgrade]].
 
 %% Ports that come and go.
 ask() ->
@@ -76,3 +76,19 @@ flood(_, 0) -> ok;
 flood(To, N) ->
     To ! binary:copy(<<"x">>, 1 bsl 20),
     flood(To, N - 1).
+
+%% Modules that are not there, and old code in which somebody waits.
+upgrade() ->
+    Wait = {'receive', 1, [{clause, 1, [{atom, 1, stop}], [], [{atom, 1, ok}]}]},
+    {ok, M, Code} = compile:forms([{attribute, 1, module, scrape_old}, {attribute, 1, export, [{wait, 0}]},
+                                   {function, 1, wait, 0, [{clause, 1, [], [], [Wait]}]}]),
+    upgrade(M, Code).
+
+upgrade(M, Code) ->
+    {error, nofile} = code:ensure_loaded(scrape_missing),
+    {module, M} = code:load_binary(M, "", Code),
+    spawn(M, wait, []),
+    timer:sleep(50),
+    true = code:delete(M),
+    code:purge(M),
+    upgrade(M, Code).
