@@ -285,12 +285,13 @@ static void tell_lack(const struct code_instance *c)
 			 atom_text(c->module, NULL));
 }
 
+/* By a breakpoint, or a library's function, which stands in the first word of what was there. */
 static bool is_changed(const struct code_instance *c)
 {
 	for (uint32_t i = 0; i < c->function_count; i++) {
 		uint16_t op = (uint16_t)c->functions[i][FUNC_INFO_WORDS];
 
-		if (op == OP_breakpoint || op == OP_breakpoint_debug)
+		if (op == OP_breakpoint || op == OP_breakpoint_debug || op == OP_call_nif)
 			return true;
 	}
 	return false;

@@ -31,7 +31,7 @@ enum native_mode { NATIVE_OFF, NATIVE_HOT, NATIVE_ALL };
  * opcodes_init. */
 void native_init(enum native_mode mode, bool perf_map, bool perf_dump);
 /* Machine code of c, which has none. Its functions may run meanwhile, and the world is not stopped. Code that was
- * changed where it stands, for a breakpoint, stays the loop's. */
+ * changed where it stands, for a breakpoint or a library's functions, stays the loop's. */
 void native_make(struct code_instance *c);
 /* The module that p runs has been seen once more. */
 void native_heat_sampled(Process *p);
