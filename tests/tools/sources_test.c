@@ -144,9 +144,8 @@ START_TEST(test_sources_tell_the_same)
 {
     char command[256];
 
-    /* of file operations and of calls there are less than 32: all are the slowest, in whatever order */
-    snprintf(command, sizeof command, "%.*s%s", (int)(strlen(asked[_i]) - (strchr(asked[_i], ',') != NULL)), asked[_i],
-             view_keeps(asked[_i]) ? " --top 32" : "");
+    /* of owners, file operations and calls there are less than 32: all are shown, in whatever order */
+    snprintf(command, sizeof command, "%.*s --top 32", (int)(strlen(asked[_i]) - (strchr(asked[_i], ',') != NULL)), asked[_i]);
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready\n"
