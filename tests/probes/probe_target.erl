@@ -549,6 +549,7 @@ answerer(To) ->
 lookups() ->
     [M:module_info() || M <- [code, code_server, lists, error_handler]],
     register(code_server, erlang:spawn(fun() -> answer_lookups() end)),
+    persistent_term:put(code_server, interactive), % what the server of OTP 26 and later tells of itself
     times(?N, fun(_) -> {error, nofile} = code:ensure_loaded(probe_missing) end),
     times(19, fun(_) -> {module, probe_there} = code:ensure_loaded(probe_there) end),
     print([self()]).

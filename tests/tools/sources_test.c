@@ -96,10 +96,12 @@ static const char setting[] =
     "    wait({P, R}), ok = prim_inet:close(L).\n"
     "flood(_, 0) -> ok;\n"
     "flood(To, N) -> To ! binary:copy(<<\"x\">>, 1 bsl 20), flood(To, N - 1).\n"
-    /* A code server that has nothing; this process runs the code that it tries to purge. */
+    /* A code server that has nothing, and says how it loads as that of OTP 26 and later does; this process runs the
+     * code that it tries to purge. */
     "code() ->\n"
     "    [M:module_info() || M <- [code, code_server, error_handler]],\n"
     "    true = register(code_server, spawn(both, refuse, [])),\n"
+    "    persistent_term:put(code_server, interactive),\n"
     "    [{error, nofile} = code:ensure_loaded(absent) || _ <- lists:seq(1, 7)],\n"
     "    true = register(erts_code_purger, self()),\n"
     "    {ok, Code} = prim_file:read_file(\"both.beam\"),\n"
