@@ -164,14 +164,20 @@ static bool is_life(size_t event)
     return event == BATCH_process__spawn || event == BATCH_process__exit || event == BATCH_process__exit_signal;
 }
 
+static bool is_of_lives(const struct wanted *needed)
+{
+    for (size_t e = 0; e < BATCH_EVENTS; e++)
+        if (needed->events[e] && !is_life(e))
+            return false;
+    return true;
+}
+
 size_t report_results_missing(const struct report_state *st, const struct wanted *needed, bool *found)
 {
+    bool of_lives = is_of_lives(needed);
     size_t missing = BATCH_EVENTS;
-    bool of_lives = true;
 
     *found = false;
-    for (size_t e = 0; e < BATCH_EVENTS; e++)
-        of_lives &= !needed->events[e] || is_life(e);
     for (size_t e = BATCH_EVENTS; e-- > 0;) {
         *found |= needed->events[e] && st->asked.events[e] && (of_lives || !is_life(e));
         if (needed->events[e] && !st->asked.events[e])
@@ -180,16 +186,22 @@ size_t report_results_missing(const struct report_state *st, const struct wanted
     return missing;
 }
 
-/* Whether events of the view were recorded, of a VM that tells them: what watches it live is as content. */
+/*
+ * Whether events of the view were recorded, of a VM that tells them: what watches it live is as content. Births and
+ * deaths alone, which other views record too, are no events of a view that is about more.
+ */
 static bool is_told(const struct report_state *st, enum view_id view)
 {
     struct wanted needed = {{false}};
-    bool found;
+    bool found, of_lives;
 
     if (!wanted_add(&needed, views[view].name))
         return false;
+    of_lives = is_of_lives(&needed);
     for (size_t e = 0; e < BATCH_EVENTS; e++)
         needed.events[e] &= !st->untold.events[e];
+    if (!of_lives && is_of_lives(&needed))
+        return false;
     report_results_missing(st, &needed, &found);
     return found || st->asked_unknown;
 }
