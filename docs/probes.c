@@ -7,7 +7,7 @@
 #include "../tools/target/elf_file.h"
 
 /* Rows in the order of the file; each ARG belongs to the probe before it, of the same name. */
-enum kind { ROW_FAMILY, ROW_PROBE, ROW_ARG, ROW_OP, ROW_ORIGIN, ROW_STEP };
+enum kind { ROW_FAMILY, ROW_PROBE, ROW_ARG, ROW_OP, ROW_ORIGIN, ROW_STEP, ROW_OPERATION };
 
 struct row {
 	enum kind kind;
@@ -25,6 +25,7 @@ static const struct row rows[] = {
 	{ .kind = ROW_OP, .name = #op, .number = code, .text = s1, .type = s2, .more = { i1, i2, i3, i4 } },
 #define MESSAGE_ORIGIN(code, origin, from) { .kind = ROW_ORIGIN, .number = code, .text = from },
 #define REQUEST_STEP(code, step, what) { .kind = ROW_STEP, .number = code, .name = #step, .text = what },
+#define ETS_OPERATION(code, operation, word, functions) { .kind = ROW_OPERATION, .number = code, .name = word, .text = functions },
 #include "../vm/probes.def"
 };
 enum { NROWS = sizeof rows / sizeof *rows };
@@ -106,6 +107,14 @@ static void print_step(const struct row *r, int first)
 	printf("| %d | %s | %s |\n", r->number, r->name, r->text);
 }
 
+static void print_operation(const struct row *r, int first)
+{
+	if (first)
+		printf("\n## Operations on tables\nWhat `operation` of `ets__start` and `ets__end` says.\n\n"
+		       "| operation | name | functions of `ets` |\n|---|---|---|\n");
+	printf("| %d | %s | %s |\n", r->number, r->name, r->text);
+}
+
 int main(int argc, char **argv)
 {
 	struct elf_file *vm;
@@ -130,6 +139,7 @@ int main(int argc, char **argv)
 		case ROW_OP: print_op(r, rows[i - 1].kind != ROW_OP); break;
 		case ROW_ORIGIN: print_origin(r, rows[i - 1].kind != ROW_ORIGIN); break;
 		case ROW_STEP: print_step(r, rows[i - 1].kind != ROW_STEP); break;
+		case ROW_OPERATION: print_operation(r, rows[i - 1].kind != ROW_OPERATION); break;
 		}
 	}
 	elf_file_free(vm);

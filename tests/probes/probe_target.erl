@@ -4,7 +4,8 @@
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, wait/0, timed/0, trapping/0, requests/0, copy/0, collect/0, collect_minor/0, calls/0,
          files/0, crash/0, rest/0, drivers/0, library/0, native/0, ports/0, sockets/0, nodes/0,
          busy/0, flush/0, output_by_fd/0, token/0, advise/0, user/0, numbered/0, traced/0, literals/0, literal/0, own/0,
-         unwatched/0, token_of_term/0, lines/0, handle_info/0, output/0, operations/0, lookups/0, loads/0, on_loads/0, purges/0]).
+         unwatched/0, token_of_term/0, lines/0, handle_info/0, output/0, operations/0, lookups/0, loads/0, on_loads/0, purges/0,
+         tables/0, locked/0]).
 -export([child/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
@@ -503,6 +504,37 @@ operations() ->
     end),
     ok = prim_file:del_dir(Folder),
     print([Fd, self()]).
+
+%% Each kind of operation on a table: 23 objects, of which a pattern fits 19, and 20,011 that are looked at in more than one
+%% time slice; the last of a kind is told.
+tables() ->
+    T = ets:new(probe_table, [bag, public]),
+    Large = ets:new(probe_large, [public]),
+    true = ets:insert(Large, [{N} || N <- lists:seq(1, 20011)]),
+    times(?N, fun(N) -> true = ets:insert(T, {N, probe, N}) end),
+    times(?N, fun(_) -> [{17, probe, 17}] = ets:lookup(T, 17) end),
+    times(?N, fun(_) -> 19 = length(ets:select(T, [{{'$1', probe, '_'}, [{'=<', '$1', 19}], ['$1']}])) end),
+    times(?N, fun(_) -> 1 = ets:select_count(Large, [{{'$1'}, [{'=:=', '$1', 13}], [true]}]) end),
+    times(?N, fun(_) -> First = ets:first(T), true = First =/= ets:next(T, First) end),
+    times(?N, fun(_) -> 20011 = ets:info(Large, size) end),
+    times(?N, fun(_) -> {'EXIT', _} = catch ets:update_counter(T, 17, 1) end),
+    times(?N, fun(N) -> true = ets:delete(T, N) end),
+    times(?N, fun(_) -> true = ets:delete_all_objects(T), true = ets:delete(ets:new(probe_short, [])) end),
+    print([self()]).
+
+%% A list is inserted under the table's lock, with the scheduler lent; who looks up meanwhile waits.
+locked() ->
+    T = ets:new(probe_locked, [public]),
+    {P, R} = spawn_monitor(fun() -> true = ets:insert(T, [{N} || N <- lists:seq(1, 300000)]) end),
+    find(T, 7),
+    wait_dead({P, R}),
+    print([self()]).
+
+find(T, Key) ->
+    case ets:lookup(T, Key) of
+        [] -> receive after 1 -> find(T, Key) end;
+        [_] -> ok
+    end.
 
 %% A device may refuse it.
 on_file(F, File) -> F(File).

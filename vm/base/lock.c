@@ -155,6 +155,22 @@ void rwlock_write(struct rwlock *l)
 	pthread_rwlock_wrlock(&l->rwlock);
 }
 
+bool rwlock_try_read(struct rwlock *l)
+{
+	if (pthread_rwlock_tryrdlock(&l->rwlock) != 0)
+		return false;
+	LOCK_ORDER(push_try, l);
+	return true;
+}
+
+bool rwlock_try_write(struct rwlock *l)
+{
+	if (pthread_rwlock_trywrlock(&l->rwlock) != 0)
+		return false;
+	LOCK_ORDER(push_try, l);
+	return true;
+}
+
 void rwlock_unread(struct rwlock *l)
 {
 	LOCK_ORDER(pop, l);

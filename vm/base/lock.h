@@ -113,6 +113,9 @@ void rwlock_init(struct rwlock *l, enum lock_class class);
 void rwlock_destroy(struct rwlock *l);
 void rwlock_read(struct rwlock *l);
 void rwlock_write(struct rwlock *l);
+/* False: they would wait. */
+bool rwlock_try_read(struct rwlock *l);
+bool rwlock_try_write(struct rwlock *l);
 void rwlock_unread(struct rwlock *l);
 void rwlock_unwrite(struct rwlock *l);
 

@@ -20,6 +20,7 @@ static bool try_object(struct walk *w, const struct ets_object *o, Term *result)
 	struct select *s = w->s;
 
 	w->budget -= w->budget > 0;
+	s->seen++;
 	*result = match_run_object(&w->match, o);
 	if (*result == TERM_NONE)
 		return false;

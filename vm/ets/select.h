@@ -21,6 +21,8 @@ struct select {
 	Term last_key;       /* TERM_NONE at the start */
 	Term list;           /* results, the newest first */
 	size_t count;        /* of results; COUNT, DELETE, REPLACE: of objects that matched */
+	size_t seen;         /* objects that were held against the program */
+	size_t carried;      /* of count: what the chunk before had too much */
 };
 
 /* Goes on until the end, the limit, or about `budget` objects seen. The table is held: LIST, COUNT whole, others whole

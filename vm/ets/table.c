@@ -6,20 +6,46 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "ets/ets_probe.h"
 #include "ets/tables.h"
 #include "proc/sched.h"
 
 enum { SPINS = 64, STRIPED_STEPS = 10000 };
 
 /* Tables are held for less than it takes to sleep: look a few times before. */
-static inline void acquire(struct lock *l)
+static __attribute__((noinline)) void wait_for_lock(struct ets_table *t, struct lock *l)
 {
-	for (int i = 0; i < SPINS; i++) {
-		if (lock_try(l))
-			return;
+	uint64_t began = ets_wait_begins();
+	bool is_held = false;
+
+	for (int i = 1; i < SPINS && !is_held; i++) {
 		__builtin_ia32_pause();
+		is_held = lock_try(l);
 	}
-	lock_acquire(l);
+	if (!is_held)
+		lock_acquire(l);
+	ets_wait_ends(t, began);
+}
+
+static inline void acquire(struct ets_table *t, struct lock *l)
+{
+	if (unlikely(!lock_try(l)))
+		wait_for_lock(t, l);
+}
+
+static void acquire_shared(struct ets_table *t, bool is_write)
+{
+	struct rwlock *l = &t->rwlock;
+	uint64_t began;
+
+	if (is_write ? rwlock_try_write(l) : rwlock_try_read(l))
+		return;
+	began = ets_wait_begins();
+	if (is_write)
+		rwlock_write(l);
+	else
+		rwlock_read(l);
+	ets_wait_ends(t, began);
 }
 
 static __attribute__((noinline)) void lock_against_others(struct ets_hold *hold)
@@ -28,16 +54,13 @@ static __attribute__((noinline)) void lock_against_others(struct ets_hold *hold)
 
 	if (t->stripes != NULL) {
 		for (int i = 0; i < ETS_STRIPES; i++)
-			lock_acquire(&t->stripes[i].lock);
+			acquire(t, &t->stripes[i].lock);
 		hold->lock_kind = ETS_ALL_STRIPES;
 	} else if (t->is_shared) {
-		if (hold->is_write)
-			rwlock_write(&t->rwlock);
-		else
-			rwlock_read(&t->rwlock);
+		acquire_shared(t, hold->is_write);
 		hold->lock_kind = hold->is_write ? ETS_WRITE_LOCK : ETS_READ_LOCK;
 	} else {
-		acquire(&t->lock);
+		acquire(t, &t->lock);
 		hold->lock_kind = ETS_MUTEX;
 	}
 }
@@ -178,7 +201,7 @@ static inline enum ets_failure hold_key(struct ets_hold *hold, Process *p, enum 
 	hold->is_write = access == ETS_WRITE;
 	hold->hash = t->store.is_tree ? 0 : object_hash_key(key);
 	if (t->stripes != NULL && !sched_is_alone()) {
-		acquire(&t->stripes[hold->hash % ETS_STRIPES].lock);
+		acquire(t, &t->stripes[hold->hash % ETS_STRIPES].lock);
 		hold->lock_kind = ETS_ONE_STRIPE;
 	} else {
 		lock_whole(hold);
@@ -273,7 +296,7 @@ static void resize_striped(struct ets_table *t)
 
 		if (how == RESIZE_NOT || table_is_fixed(t) || atomic_load(&t->is_dead))
 			break;
-		acquire(l);
+		acquire(t, l);
 		if (atomic_load(&h->active) == active && !atomic_load(&t->is_dead))
 			resize(t, how);
 		lock_release(l);

@@ -117,7 +117,7 @@ static Term insert_large_new(Process *p, Term *args) { return insert_one(p, args
 static Term insert_all(Process *p, Term *args) { return insert_list(p, args[0], args[1], false); }
 static Term insert_all_new(Process *p, Term *args) { return insert_list(p, args[0], args[1], true); }
 
-Term bif_ets_insert_2(Process *p, Term *args)
+ETS_TOLD(ets_insert_2, INSERT, OF_OBJECT)
 {
 	if (term_is_tuple(args[1]))
 		return is_large_object(args[1]) ? exc_run_lent(p, insert_large, args)
@@ -125,7 +125,7 @@ Term bif_ets_insert_2(Process *p, Term *args)
 	return is_long_list(args[1]) ? exc_run_lent(p, insert_all, args) : insert_all(p, args);
 }
 
-Term bif_ets_insert_new_2(Process *p, Term *args)
+ETS_TOLD(ets_insert_new_2, INSERT, OF_OBJECT)
 {
 	if (term_is_tuple(args[1]))
 		return is_large_object(args[1]) ? exc_run_lent(p, insert_large_new, args)
@@ -186,7 +186,7 @@ static inline const struct ets_object *find_key(const struct ets_hold *hold, Ter
 
 /* Large objects, or many, are looked up once more, under the table's lock: a scheduler lends itself only while it
  * holds no table. */
-Term bif_ets_lookup_2(Process *p, Term *args)
+ETS_TOLD(ets_lookup_2, LOOKUP, GIVEN)
 {
 	const struct ets_object *first;
 	const struct ets_hash *bag;
@@ -201,7 +201,7 @@ Term bif_ets_lookup_2(Process *p, Term *args)
 	if (unlikely(words > EXC_WORDS_AT_ONCE)) {
 		if (sched_on_duty()) {
 			table_release(&hold);
-			return exc_run_lent(p, bif_ets_lookup_2, args);
+			return exc_run_lent(p, ets_lookup_2, args);
 		}
 		words = count_words(first, bag, SIZE_MAX);
 	}
@@ -210,7 +210,7 @@ Term bif_ets_lookup_2(Process *p, Term *args)
 	return list;
 }
 
-Term bif_ets_member_2(Process *p, Term *args)
+ETS_TOLD(ets_member_2, LOOKUP, GIVEN)
 {
 	struct ets_hold hold;
 	bool is;
@@ -266,8 +266,8 @@ static Term lookup_element(Process *p, const Term *args, Term missing)
 	return result;
 }
 
-Term bif_ets_lookup_element_3(Process *p, Term *args) { return lookup_element(p, args, TERM_NONE); }
-Term bif_ets_lookup_element_4(Process *p, Term *args) { return lookup_element(p, args, args[3]); }
+ETS_TOLD(ets_lookup_element_3, LOOKUP, GIVEN) { return lookup_element(p, args, TERM_NONE); }
+ETS_TOLD(ets_lookup_element_4, LOOKUP, GIVEN) { return lookup_element(p, args, args[3]); }
 
 /* ---- delete */
 /* Removes the key's objects, or those of them equal to `object`. */
@@ -315,7 +315,7 @@ static void delete_key(struct ets_hold *hold, Term key, struct ets_change *chang
 		object_free(o);
 }
 
-/* As bif_ets_lookup_2: many objects, or large ones that are copied, are looked up once more with the scheduler lent,
+/* As ets_lookup_2: many objects, or large ones that are copied, are looked up once more with the scheduler lent,
  * by `again`. */
 static Term delete_or_take(Process *p, Term *args, bool is_taken, Term (*again)(Process *p, Term *args))
 {
@@ -340,10 +340,10 @@ static Term delete_or_take(Process *p, Term *args, bool is_taken, Term (*again)(
 	return result;
 }
 
-Term bif_ets_delete_2(Process *p, Term *args) { return delete_or_take(p, args, false, bif_ets_delete_2); }
-Term bif_ets_take_2(Process *p, Term *args) { return delete_or_take(p, args, true, bif_ets_take_2); }
+ETS_TOLD(ets_delete_2, DELETE, GIVEN) { return delete_or_take(p, args, false, ets_delete_2); }
+ETS_TOLD(ets_take_2, DELETE, GIVEN) { return delete_or_take(p, args, true, ets_take_2); }
 
-Term bif_ets_delete_object_2(Process *p, Term *args)
+ETS_TOLD(ets_delete_object_2, DELETE, OF_OBJECT)
 {
 	struct ets_change change = { 0, 0 };
 	struct ets_hold hold;
@@ -375,7 +375,7 @@ struct walk {
 	Term (*lookup)(Process *p, Term *args);
 };
 
-/* Lets the table go. The key of o (NULL: the end), or {Key, Objects}; these as bif_ets_lookup_2 does it. */
+/* Lets the table go. The key of o (NULL: the end), or {Key, Objects}; these as ets_lookup_2 does it. */
 static Term put_found(Process *p, struct ets_hold *hold, const struct ets_object *o, struct walk w, Term *args)
 {
 	const struct ets_store *s = &hold->table->store;
@@ -411,19 +411,19 @@ static Term find_end(Process *p, Term *args, struct walk w)
 	return put_found(p, &hold, o, w, args);
 }
 
-Term bif_ets_first_1(Process *p, Term *args) { return find_end(p, args, (struct walk){ 0 }); }
-Term bif_ets_last_1(Process *p, Term *args) { return find_end(p, args, (struct walk){ .is_back = true }); }
+ETS_TOLD(ets_first_1, NEXT, NONE) { return find_end(p, args, (struct walk){ 0 }); }
+ETS_TOLD(ets_last_1, NEXT, NONE) { return find_end(p, args, (struct walk){ .is_back = true }); }
 Term bif_erts_internal_ets_raw_first_1(Process *p, Term *args)
 {
 	return find_end(p, args, (struct walk){ .is_raw = true });
 }
-Term bif_ets_first_lookup_1(Process *p, Term *args)
+ETS_TOLD(ets_first_lookup_1, NEXT, NONE)
 {
-	return find_end(p, args, (struct walk){ .lookup = bif_ets_first_lookup_1 });
+	return find_end(p, args, (struct walk){ .lookup = ets_first_lookup_1 });
 }
-Term bif_ets_last_lookup_1(Process *p, Term *args)
+ETS_TOLD(ets_last_lookup_1, NEXT, NONE)
 {
-	return find_end(p, args, (struct walk){ .is_back = true, .lookup = bif_ets_last_lookup_1 });
+	return find_end(p, args, (struct walk){ .is_back = true, .lookup = ets_last_lookup_1 });
 }
 
 /* Past all objects of the key, the dead ones too. Fails: false when the key is not there. */
@@ -460,19 +460,19 @@ static Term find_neighbour(Process *p, Term *args, struct walk w)
 	return put_found(p, &hold, next, w, args);
 }
 
-Term bif_ets_next_2(Process *p, Term *args) { return find_neighbour(p, args, (struct walk){ 0 }); }
-Term bif_ets_prev_2(Process *p, Term *args) { return find_neighbour(p, args, (struct walk){ .is_back = true }); }
+ETS_TOLD(ets_next_2, NEXT, GIVEN) { return find_neighbour(p, args, (struct walk){ 0 }); }
+ETS_TOLD(ets_prev_2, NEXT, GIVEN) { return find_neighbour(p, args, (struct walk){ .is_back = true }); }
 Term bif_erts_internal_ets_raw_next_2(Process *p, Term *args)
 {
 	return find_neighbour(p, args, (struct walk){ .is_raw = true });
 }
-Term bif_ets_next_lookup_2(Process *p, Term *args)
+ETS_TOLD(ets_next_lookup_2, NEXT, GIVEN)
 {
-	return find_neighbour(p, args, (struct walk){ .lookup = bif_ets_next_lookup_2 });
+	return find_neighbour(p, args, (struct walk){ .lookup = ets_next_lookup_2 });
 }
-Term bif_ets_prev_lookup_2(Process *p, Term *args)
+ETS_TOLD(ets_prev_lookup_2, NEXT, GIVEN)
 {
-	return find_neighbour(p, args, (struct walk){ .is_back = true, .lookup = bif_ets_prev_lookup_2 });
+	return find_neighbour(p, args, (struct walk){ .is_back = true, .lookup = ets_prev_lookup_2 });
 }
 
 static Term list_bucket(const struct ets_hash *h, struct heap *heap, uint32_t bucket)
@@ -494,7 +494,7 @@ static Term list_nth(Process *p, struct ets_tree *t, size_t n)
 	return list_objects(o, NULL, &p->heap);
 }
 
-Term bif_ets_slot_2(Process *p, Term *args)
+ETS_TOLD(ets_slot_2, NEXT, NONE)
 {
 	struct ets_hold hold;
 	struct ets_store *s;

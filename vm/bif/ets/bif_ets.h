@@ -3,12 +3,26 @@
 #ifndef VM_BIF_ETS_BIF_ETS_H
 #define VM_BIF_ETS_BIF_ETS_H
 
+#include "bif/bif.h"
+#include "ets/ets_probe.h"
 #include "ets/table.h"
 #include "heap/copy.h"
 #include "proc/exc.h"
 
 /* Objects freed, seen, in one slice before others may run. What each costs: they lie anywhere in memory. */
 enum { ETS_SLICE_OBJECTS = 2000, ETS_REDUCTIONS_AN_OBJECT = 2 };
+
+/* Begins the native bif_<name>, an operation on a table that is told while somebody watches. What follows, by itself
+ * <name>, is what it does; that is also what it calls when it does it once more (exc_run_lent). */
+#define ETS_TOLD(name, operation, key)                                                                            \
+	static Term name(Process *p, Term *args);                                                                 \
+	Term bif_##name(Process *p, Term *args)                                                                   \
+	{                                                                                                         \
+		if (ETS_PROBES_ON())                                                                              \
+			return ets_probe_run(p, args, ETS_OPERATION_##operation, ETS_KEY_##key, name);            \
+		return name(p, args);                                                                             \
+	}                                                                                                         \
+	static Term name(Process *p, Term *args)
 
 /* badarg for a table that could not be held. */
 static inline Term exc_hold(Process *p, const struct ets_hold *hold)

@@ -96,7 +96,8 @@ static Term finish(Process *p, struct ets_table *t, struct select *s)
 
 /* ---- slices */
 enum { STATE_TABLE = 1, STATE_PROGRAM, STATE_KIND, STATE_REVERSE, STATE_LIMIT, STATE_PLACE, STATE_LIST, STATE_COUNT,
-       STATE_WORDS = STATE_COUNT };
+       STATE_SEEN, STATE_CARRIED, STATE_BEGAN, /* ets_probe_leave */
+       STATE_WORDS = STATE_BEGAN };
 
 static Term trap_on(Process *p, struct ets_table *t, const struct select *s)
 {
@@ -105,7 +106,7 @@ static Term trap_on(Process *p, struct ets_table *t, const struct select *s)
 	Term table = table_ref(t, h);
 	Term program = resource_put(h, &s->program->resource);
 	Term state = heap_tuple(h, table, program, SMALL(s->kind), SMALL(s->reverse), SMALL(s->limit), place, s->list,
-				SMALL(s->count));
+				SMALL(s->count), SMALL(s->seen), SMALL(s->carried), SMALL(ets_probe_leave()));
 
 	return exc_trap(p, export_get(am_erts_internal, am_ets_select, 1), 1, &state);
 }
@@ -126,6 +127,8 @@ static Term run_slice(Process *p, struct ets_hold *hold, struct select *s, bool 
 			      list_length(s->list) != (int64_t)s->count;
 
 		result = forged ? exc_badarg(p) : finish(p, t, s);
+		if (PROBE_ON(ets__scan))
+			probe_ets__scan(p, t, s->seen, s->count - s->carried);
 		if (is_resumed && wants_fix)
 			table_unfix(t, p->id);
 	} else {
@@ -213,18 +216,18 @@ static bool is_state(Term t)
 	return term_is_tuple_of(t, STATE_WORDS) && match_get(tuple_get(t, STATE_PROGRAM)) != NULL &&
 	       is_count(tuple_get(t, STATE_KIND), SELECT_REPLACE) && is_count(tuple_get(t, STATE_REVERSE), 1) &&
 	       is_count(tuple_get(t, STATE_LIMIT), SMALL_MAX) && is_count(tuple_get(t, STATE_COUNT), SMALL_MAX) &&
+	       is_count(tuple_get(t, STATE_SEEN), SMALL_MAX) && is_count(tuple_get(t, STATE_CARRIED), SMALL_MAX) &&
+	       is_count(tuple_get(t, STATE_BEGAN), SMALL_MAX) &&
 	       term_is_list(tuple_get(t, STATE_LIST)) &&
 	       (term_is_cons(tuple_get(t, STATE_PLACE)) || is_count(tuple_get(t, STATE_PLACE), UINT32_MAX));
 }
 
-Term bif_erts_internal_ets_select_1(Process *p, Term *args)
+static Term resume_walk(Process *p, Term state)
 {
-	Term state = args[0], place;
+	Term place;
 	struct select s;
 	struct ets_hold hold;
 
-	if (!is_state(state))
-		return exc_badarg(p);
 	place = tuple_get(state, STATE_PLACE);
 	s = (struct select){
 		.kind = (enum select_kind)small_value(tuple_get(state, STATE_KIND)),
@@ -233,6 +236,8 @@ Term bif_erts_internal_ets_select_1(Process *p, Term *args)
 		.program = match_get(tuple_get(state, STATE_PROGRAM)),
 		.list = tuple_get(state, STATE_LIST),
 		.count = (size_t)small_value(tuple_get(state, STATE_COUNT)),
+		.seen = (size_t)small_value(tuple_get(state, STATE_SEEN)),
+		.carried = (size_t)small_value(tuple_get(state, STATE_CARRIED)),
 	};
 	if (term_is_cons(place))
 		s.last_key = cons_head(place);
@@ -247,6 +252,18 @@ Term bif_erts_internal_ets_select_1(Process *p, Term *args)
 			return exc_hold(p, &hold);
 	}
 	return run_slice(p, &hold, &s, true);
+}
+
+Term bif_erts_internal_ets_select_1(Process *p, Term *args)
+{
+	Term state = args[0], result;
+
+	if (!is_state(state))
+		return exc_badarg(p);
+	ets_probe_resume((uint64_t)small_value(tuple_get(state, STATE_BEGAN)));
+	result = resume_walk(p, state);
+	ets_probe_resumed(p, tuple_get(state, STATE_TABLE));
+	return result;
 }
 
 /* ---- what users call */
@@ -273,45 +290,45 @@ static Term start_chunks(Process *p, Term *args, struct match_program *(*make)(T
 	return start_walk(p, args[0], make(args[1]), SELECT_LIST, (size_t)small_value(args[2]), reverse);
 }
 
-Term bif_ets_select_2(Process *p, Term *args)
+ETS_TOLD(ets_select_2, SELECT, NONE)
 {
 	return start_walk(p, args[0], compile(args[1]), SELECT_LIST, 0, false);
 }
 
-Term bif_ets_select_reverse_2(Process *p, Term *args)
+ETS_TOLD(ets_select_reverse_2, SELECT, NONE)
 {
 	return start_walk(p, args[0], compile(args[1]), SELECT_LIST, 0, true);
 }
 
-Term bif_ets_select_count_2(Process *p, Term *args)
+ETS_TOLD(ets_select_count_2, SELECT, NONE)
 {
 	return start_walk(p, args[0], compile(args[1]), SELECT_COUNT, 0, false);
 }
 
-Term bif_ets_internal_select_delete_2(Process *p, Term *args)
+ETS_TOLD(ets_internal_select_delete_2, SELECT, NONE)
 {
 	return start_walk(p, args[0], compile(args[1]), SELECT_DELETE, 0, false);
 }
 
-Term bif_ets_select_replace_2(Process *p, Term *args)
+ETS_TOLD(ets_select_replace_2, SELECT, NONE)
 {
 	return start_walk(p, args[0], compile(args[1]), SELECT_REPLACE, 0, false);
 }
 
-Term bif_ets_match_2(Process *p, Term *args)
+ETS_TOLD(ets_match_2, SELECT, NONE)
 {
 	return start_walk(p, args[0], compile_match(args[1]), SELECT_LIST, 0, false);
 }
 
-Term bif_ets_match_object_2(Process *p, Term *args)
+ETS_TOLD(ets_match_object_2, SELECT, NONE)
 {
 	return start_walk(p, args[0], compile_match_object(args[1]), SELECT_LIST, 0, false);
 }
 
-Term bif_ets_select_3(Process *p, Term *args) { return start_chunks(p, args, compile, false); }
-Term bif_ets_select_reverse_3(Process *p, Term *args) { return start_chunks(p, args, compile, true); }
-Term bif_ets_match_3(Process *p, Term *args) { return start_chunks(p, args, compile_match, false); }
-Term bif_ets_match_object_3(Process *p, Term *args) { return start_chunks(p, args, compile_match_object, false); }
+ETS_TOLD(ets_select_3, SELECT, NONE) { return start_chunks(p, args, compile, false); }
+ETS_TOLD(ets_select_reverse_3, SELECT, NONE) { return start_chunks(p, args, compile, true); }
+ETS_TOLD(ets_match_3, SELECT, NONE) { return start_chunks(p, args, compile_match, false); }
+ETS_TOLD(ets_match_object_3, SELECT, NONE) { return start_chunks(p, args, compile_match_object, false); }
 
 /* ---- the next chunk */
 /* Reads a continuation from the user's hands. */
@@ -335,7 +352,7 @@ static bool read_continuation(Term c, struct select *s)
 		return false;
 	*s = (struct select){
 		.kind = SELECT_LIST, .limit = (size_t)small_value(limit), .program = match_get(program),
-		.list = rest, .count = (size_t)n,
+		.list = rest, .count = (size_t)n, .carried = (size_t)n,
 	};
 	if (is_tree) {
 		s->last_key = tuple_get(c, 2);
@@ -366,10 +383,10 @@ static Term next_chunk(Process *p, Term continuation)
 	return run_slice(p, &hold, &s, false);
 }
 
-Term bif_ets_select_1(Process *p, Term *args) { return next_chunk(p, args[0]); }
-Term bif_ets_select_reverse_1(Process *p, Term *args) { return next_chunk(p, args[0]); }
-Term bif_ets_match_1(Process *p, Term *args) { return next_chunk(p, args[0]); }
-Term bif_ets_match_object_1(Process *p, Term *args) { return next_chunk(p, args[0]); }
+ETS_TOLD(ets_select_1, SELECT, NONE) { return next_chunk(p, args[0]); }
+ETS_TOLD(ets_select_reverse_1, SELECT, NONE) { return next_chunk(p, args[0]); }
+ETS_TOLD(ets_match_1, SELECT, NONE) { return next_chunk(p, args[0]); }
+ETS_TOLD(ets_match_object_1, SELECT, NONE) { return next_chunk(p, args[0]); }
 
 /* ---- match specifications by themselves */
 Term bif_ets_match_spec_compile_1(Process *p, Term *args)

@@ -115,7 +115,7 @@ static bool read_options(struct ets_options *o, Term list)
 	return list == NIL;
 }
 
-Term bif_ets_new_2(Process *p, Term *args)
+ETS_TOLD(ets_new_2, NEW, NONE)
 {
 	struct ets_options o = { .type = ETS_SET, .protection = ETS_PROTECTED, .key_position = 1, .heir = am_none };
 	struct ets_table *t;
@@ -157,7 +157,7 @@ Term bif_erts_internal_ets_drain_2(Process *p, Term *args)
 	return contents != NULL ? drain_slices(p, args[0], contents, args[1]) : exc_badarg(p);
 }
 
-Term bif_ets_delete_1(Process *p, Term *args)
+ETS_TOLD(ets_delete_1, DROP, NONE)
 {
 	struct resource *contents;
 	struct ets_hold hold;
@@ -170,7 +170,7 @@ Term bif_ets_delete_1(Process *p, Term *args)
 	return start_draining(p, contents, am_true);
 }
 
-Term bif_ets_internal_delete_all_2(Process *p, Term *args)
+ETS_TOLD(ets_internal_delete_all_2, CLEAR, NONE)
 {
 	struct resource *contents;
 	struct ets_hold hold;
@@ -423,7 +423,7 @@ static const Term info_items[] = {
 	am_compressed, am_write_concurrency, am_read_concurrency, am_decentralized_counters, am_id,
 };
 
-Term bif_ets_info_1(Process *p, Term *args)
+ETS_TOLD(ets_info_1, INFO, NONE)
 {
 	enum { ITEMS = sizeof(info_items) / sizeof(info_items[0]), ITEM_WORDS = 2 + 3 };
 	struct ets_hold hold;
@@ -450,7 +450,7 @@ Term bif_ets_info_1(Process *p, Term *args)
 	return list;
 }
 
-Term bif_ets_info_2(Process *p, Term *args)
+ETS_TOLD(ets_info_2, INFO, NONE)
 {
 	struct ets_hold hold;
 	Term value;

@@ -259,12 +259,12 @@ static Term update_counter(Process *p, Term table, Term key, Term ops, Term obje
 	return result;
 }
 
-Term bif_ets_update_counter_3(Process *p, Term *args)
+ETS_TOLD(ets_update_counter_3, UPDATE, GIVEN)
 {
 	return update_counter(p, args[0], args[1], args[2], TERM_NONE);
 }
 
-Term bif_ets_update_counter_4(Process *p, Term *args)
+ETS_TOLD(ets_update_counter_4, UPDATE, GIVEN)
 {
 	if (!term_is_tuple(args[3]))
 		return exc_badarg_beside(p, args[0], ETS_WRITE);
@@ -342,9 +342,9 @@ static Term update_element(Process *p, Term *args, Term object)
 	return result != TERM_NONE ? result : exc_badarg_cause(p, u.cause);
 }
 
-Term bif_ets_update_element_3(Process *p, Term *args) { return update_element(p, args, TERM_NONE); }
+ETS_TOLD(ets_update_element_3, UPDATE, GIVEN) { return update_element(p, args, TERM_NONE); }
 
-Term bif_ets_update_element_4(Process *p, Term *args)
+ETS_TOLD(ets_update_element_4, UPDATE, GIVEN)
 {
 	return term_is_tuple(args[3]) ? update_element(p, args, args[3]) : exc_badarg_beside(p, args[0], ETS_WRITE);
 }
