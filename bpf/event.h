@@ -60,6 +60,12 @@ enum request_step {
 #include "../vm/probes.def"
 };
 
+/* Of ets__start and ets__end. */
+enum ets_operation {
+#define ETS_OPERATION(number, name, word, text) ETS_OPERATION_##name = number,
+#include "../vm/probes.def"
+};
+
 /* An integer argument of a file operation that the source does not tell. */
 #define EV_NO_NUMBER (-0x7fffffffffffffffll - 1)
 

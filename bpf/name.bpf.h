@@ -80,7 +80,7 @@ static __always_inline void name_announce(__u32 vm, const struct name_text *text
     struct wire_resolve *rec;
 
     if (text->form == WIRE_TEXT || text->form == WIRE_REASON_TEXT || text->form == WIRE_PROCESS ||
-        text->form == WIRE_PORT_NAME || text->form == WIRE_CALLBACK)
+        text->form == WIRE_PORT_NAME || text->form == WIRE_CALLBACK || text->form == WIRE_TABLE_TEXT)
         return;
     rec = bpf_ringbuf_reserve(&records, sizeof *rec, 0);
     if (!rec)

@@ -11,6 +11,7 @@
  *   view_port(h, id, &text, &name)                       a port by its number and its name
  *   view_node(h, node, &name)                            a node, or a module
  *   view_callback(h, &callback, &driver, &name)          a callback of a driver, by both names
+ *   view_operation(h, table, operation, &name)           an operation on a table, by its name as an event tells it
  *   view_keep_name(h, &name), view_kept_name(h, kept, &name)   by a number, until the VM ends
  * What an event has not read yet (EV_LATER_MFA, EV_LATER_TERM, EV_LATER_NODE, ev_head.where) is read here: from the
  * VM's memory.
@@ -228,6 +229,26 @@ VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *ca
     view_part(callback, out->words, WIRE_CALLBACK_BYTES);
     out->form = WIRE_CALLBACK;
     out->used = WIRE_CALLBACK_BYTES + view_part(driver, out->words + 2, sizeof out->words - WIRE_CALLBACK_BYTES);
+}
+
+VIEW_INLINE void view_operation(const struct ev_head *h, ev_term table, __u64 operation, struct name_text *out)
+{
+    long used;
+
+    out->words[0] = operation;
+    if (!(table & EV_LATER_TERM)) {
+        out->form = WIRE_TABLE;
+        out->used = 16;
+        out->words[1] = ev_term_shape(table) == BATCH_SHAPE_ATOM ? ev_term_atom(table) : WIRE_NO_ATOM;
+        return;
+    }
+    used = bpf_probe_read_user_str(out->words + 1, sizeof out->words - 8, (void *)(table & VIEW_ADDRESS_MASK));
+    if (used < 0)
+        probe_lose(LOSS_BAD_ARG);
+    if (used <= 0)
+        out->words[1] = 0;
+    out->form = WIRE_TABLE_TEXT;
+    out->used = 8 + (used > 0 ? used : 1);
 }
 
 /*

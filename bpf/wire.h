@@ -50,6 +50,11 @@ enum wire_form {
     /* words: as of WIRE_REASON, the shape WIRE_ATOM, and from the fourth word on the atom as the VM printed it, not
      * terminated: untrusted bytes */
     WIRE_REASON_TEXT,
+    /* words: what is done to a table, a number of ETS_OPERATION of vm/probes.def, and the index of the atom that is the
+     * table's name */
+    WIRE_TABLE,
+    /* words: the same number, and from the second word on the name as the VM printed it, terminated: untrusted bytes */
+    WIRE_TABLE_TEXT,
 };
 
 /* What a reason is, or the first element of its tuple or list. */

@@ -46,6 +46,7 @@ CASES = (
     ("dist", "dist", "dist"),
     ("natives", "nifs", "nifs"),
     ("code", "code", "code"),
+    ("tables", "ets", "ets"),
     ("stacks_cpu", "stacks --proc stacks_actor", "stacks"),
     ("stacks_off", "stacks --off-cpu --proc stacks_actor", "stacks"),
     ("stacks_spawn", "stacks --event spawn --proc stacks_actor", "stacks"),
@@ -341,7 +342,8 @@ SERVED = ("process__spawn", "process__exit", "process__scheduled", "message__sen
           "port__open", "port__command", "port__control", "port__busy", "port__not_busy", "port__exit", "driver__output", "driver__outputv",
           "driver__ready_input", "driver__return", "dist__outputv", "dist__input", "dist__port_busy", "dist__monitor",
           "process__port_unblocked", "nif__entry", "nif__return",
-          "code__lookup__start", "code__lookup__end", "code__prepare__start", "code__purge__start", "code__kill")
+          "code__lookup__start", "code__lookup__end", "code__prepare__start", "code__purge__start", "code__kill",
+          "ets__end")
 
 
 def run_doctor(otp):

@@ -46,6 +46,7 @@ prepare(sockets, _) -> prepare_sockets();
 prepare(dist, Dir) -> prepare_dist(Dir);
 prepare(natives, Dir) -> prepare_natives(Dir);
 prepare(code, _) -> prepare_code();
+prepare(tables, _) -> fun work_tables/0;
 prepare(stacks_spawn, _) -> prepare_stacks(fun() -> make(22) end, [told_stack([mfa(?MODULE, make, 1), "erlang:spawn/1"], 22)]);
 prepare(stacks_send, _) -> prepare_stacks(fun() -> tell(spawn(?MODULE, sink, []), 1009) end, [told_stack([mfa(?MODULE, act, 1), mfa(?MODULE, tell, 2)], 1009)]);
 prepare(stacks_file, Dir) -> prepare_stacks(fun() -> look(Dir, 29) end, [expect_stack("stacks_actor;*", 29), told_function(look, 2)]);
@@ -612,6 +613,41 @@ told_natives() ->
         ++ [least("nifs_by_mfa", [{"mfa", mfa(stock_nif, F, 1)}], "total_ns", N * 2000000)
             || {F, N} <- [{lasts, 11}, {dirty_cpu, 13}, {dirty_io, 17}, {gone_dirty, 7 + 19}]]
         ++ [expect("nifs_by_mfa", [{"mfa", "erts_internal:*"}], "calls", 0), most("nifs", [], "unseen", 1)].
+
+%% ---- tables: one by its name, one by its reference; what takes more than one time slice is counted once
+
+work_tables() ->
+    T = ets:new(stock_named, [named_table, public]),
+    U = ets:new(stock_other, [ordered_set, public]),
+    true = ets:insert(U, [{N} || N <- lists:seq(1, 50021)]),
+    repeat(1009, fun(_) -> true = ets:insert_new(T, {ets:info(T, size), 0}) end),
+    repeat(503, fun(_) -> [{7, 0}] = ets:lookup(T, 7) end),
+    repeat(101, fun(_) -> true = ets:member(U, 7) end),
+    repeat(97, fun(_) -> 0 = ets:lookup_element(T, 7, 2) end),
+    repeat(89, fun(_) -> {'EXIT', _} = (catch ets:lookup_element(T, none, 2)) end),
+    repeat(83, fun(_) -> _ = ets:update_counter(T, 5, 1) end),
+    repeat(79, fun(_) -> true = ets:update_element(T, 6, {2, a}) end),
+    repeat(73, fun(_) -> [[0]] = ets:match(T, {7, '$1'}) end),
+    repeat(71, fun(_) -> [{8, 0}] = ets:match_object(T, {8, '_'}) end),
+    repeat(67, fun(_) -> [{9}] = ets:select(U, [{{'$1'}, [{'=:=', '$1', 9}], ['$_']}]) end),
+    repeat(61, fun(_) -> 1 = ets:first(U), 2 = ets:next(U, 1) end),
+    {L, C} = ets:select(U, [{'$1', [], ['$1']}], 10),
+    10 = length(L),
+    {[_ | _], _} = ets:select(C),
+    repeat(59, fun(_) -> [_] = ets:take(T, ets:first(T)) end),
+    true = ets:delete_all_objects(U),
+    repeat(53, fun(_) -> true = ets:delete(ets:new(stock_short, [])) end),
+    told_tables().
+
+told_tables() ->
+    Counts = [{"stock_named new", 1}, {"stock_named insert", 1009}, {"stock_named info", 1009},
+              {"stock_named lookup", 503 + 97 + 89}, {"stock_named update", 83 + 79}, {"stock_named select", 73 + 71},
+              {"stock_named next", 59}, {"stock_named delete", 59}, {"stock_other insert", 1}, {"stock_other lookup", 101},
+              {"stock_other next", 2 * 61}, {"stock_other select", 67 + 2}, {"stock_other clear", 1},
+              {"stock_short new", 53}, {"stock_short drop", 53}],
+    [expect("ets_by_operation", [{"operation", What}], "ended", N) || {What, N} <- Counts]
+        ++ [expect("ets_event", [{"operation", What}, {"pid", pid_to_list(self())}], null, N)
+            || {What, N} <- [{"stock_named insert", 1009}, {"stock_named update", 83 + 79}]].
 
 %% ---- stacks: a process of its own, by its name, does what is looked at
 

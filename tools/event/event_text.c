@@ -87,6 +87,25 @@ void event_text_callback(struct term_text *out, const struct wire_name *name)
                   WIRE_CALLBACK_BYTES, name->text);
 }
 
+const char *event_text_operation(uint64_t number)
+{
+    switch (number) {
+#define ETS_OPERATION(number, name, word, text)                                                    \
+    case number: return word;
+#include "../../vm/probes.def"
+    default: return "?";
+    }
+}
+
+void event_text_table(struct term_text *out, const struct wire_name *name)
+{
+    char printed[WIRE_NAME_BYTES];
+
+    snprintf(printed, sizeof printed, "%.*s", WIRE_NAME_BYTES - 8, name->text + 8);
+    term_text_respell(out, printed);
+    term_text_add(out, " %s", event_text_operation(name->words[0]));
+}
+
 void event_text_name(struct term_text *out, const struct batch_names *names, uint32_t vm, const struct wire_name *name)
 {
     char printed[WIRE_NAME_BYTES + 1];
@@ -109,6 +128,11 @@ void event_text_name(struct term_text *out, const struct batch_names *names, uin
         term_text_add(out, "%s", text ? text : "?");
         break;
     case WIRE_CALLBACK: event_text_callback(out, name); break;
+    case WIRE_TABLE:
+        add_atom(out, names, vm, name->words[1]);
+        term_text_add(out, " %s", event_text_operation(name->words[0]));
+        break;
+    case WIRE_TABLE_TEXT: event_text_table(out, name); break;
     default: term_text_add(out, "?");
     }
 }

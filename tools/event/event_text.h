@@ -25,7 +25,12 @@ void event_text_name(struct term_text *out, const struct batch_names *names, uin
 /* Of a WIRE_CALLBACK: the driver and the callback. */
 void event_text_callback(struct term_text *out, const struct wire_name *name);
 
-/* The same of one word. */
+/* What is done to a table: the word of ETS_OPERATION (vm/probes.def); "?": there is none of that number. */
+const char *event_text_operation(uint64_t number);
+/* Of a WIRE_TABLE_TEXT: the table and what is done to it. */
+void event_text_table(struct term_text *out, const struct wire_name *name);
+
+/* Of an argument's word. */
 void event_text_id(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_id id);
 void event_text_node(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_node node);
 void event_text_mfa(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_mfa mfa);

@@ -420,6 +420,11 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
         atom = name->words[0] == WIRE_NO_ATOM ? NULL : find_atom(vm, name->words[0]);
         return atom ? atom : "?";
     case WIRE_CALLBACK: event_text_callback(&text, name); return buf;
+    case WIRE_TABLE:
+        append_atom(&text, vm, name->words[1]);
+        term_text_add(&text, " %s", event_text_operation(name->words[0]));
+        return buf;
+    case WIRE_TABLE_TEXT: event_text_table(&text, name); return buf;
     case WIRE_CODE:
         names_place(names, pid, name->words[0], name->words[1], &place, buf, size);
         return buf;

@@ -113,6 +113,13 @@ VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *ca
     view_bytes(driver, out, WIRE_CALLBACK_BYTES / 8);
 }
 
+VIEW_INLINE void view_operation(const struct ev_head *h, ev_term table, __u64 operation, struct name_text *out)
+{
+    (void)h;
+    view_words(out, WIRE_TABLE, operation,
+               ev_term_shape(table) == BATCH_SHAPE_ATOM ? ev_term_atom(table) : WIRE_NO_ATOM, 0);
+}
+
 VIEW_INLINE __u64 name_hash(const struct name_text *name)
 {
     __u64 hash = name->form;
