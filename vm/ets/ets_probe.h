@@ -16,7 +16,8 @@ enum ets_operation {
 /* Where the key stands that it is about. */
 enum ets_key_place { ETS_KEY_NONE, ETS_KEY_GIVEN /* args[1] */, ETS_KEY_OF_OBJECT /* in the tuple args[1] */ };
 
-#define ETS_PROBES_ON() (PROBE_ON(ets__start) || PROBE_ON(ets__end))
+/* By one branch, not two. */
+#define ETS_PROBES_ON() unlikely((PROBE_ON(ets__start) | PROBE_ON(ets__end)) != 0)
 
 /* Returns what run(p, args) does. args[0]: the table, a new one's name, or what a walk goes on by. */
 Term ets_probe_run(Process *p, Term *args, enum ets_operation operation, enum ets_key_place key,

@@ -33,7 +33,13 @@ static inline void acquire(struct ets_table *t, struct lock *l)
 		wait_for_lock(t, l);
 }
 
-static void acquire_shared(struct ets_table *t, bool is_write)
+static __attribute__((noinline)) void acquire_stripes(struct ets_table *t)
+{
+	for (int i = 0; i < ETS_STRIPES; i++)
+		acquire(t, &t->stripes[i].lock);
+}
+
+static __attribute__((noinline)) void acquire_shared(struct ets_table *t, bool is_write)
 {
 	struct rwlock *l = &t->rwlock;
 	uint64_t began;
@@ -48,20 +54,20 @@ static void acquire_shared(struct ets_table *t, bool is_write)
 	ets_wait_ends(t, began);
 }
 
+/* Each kind by a last call: so it needs no frame. */
 static __attribute__((noinline)) void lock_against_others(struct ets_hold *hold)
 {
 	struct ets_table *t = hold->table;
 
 	if (t->stripes != NULL) {
-		for (int i = 0; i < ETS_STRIPES; i++)
-			acquire(t, &t->stripes[i].lock);
 		hold->lock_kind = ETS_ALL_STRIPES;
+		acquire_stripes(t);
 	} else if (t->is_shared) {
-		acquire_shared(t, hold->is_write);
 		hold->lock_kind = hold->is_write ? ETS_WRITE_LOCK : ETS_READ_LOCK;
+		acquire_shared(t, hold->is_write);
 	} else {
-		acquire(t, &t->lock);
 		hold->lock_kind = ETS_MUTEX;
+		acquire(t, &t->lock);
 	}
 }
 
