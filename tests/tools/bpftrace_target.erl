@@ -6,8 +6,8 @@
 
 run() ->
     wait(),
-    Parts = [fun births/0, fun messages/0, fun token/0, fun memory/0, fun calls/0, fun files/0, fun told/0, fun ports/0,
-             fun sockets/0],
+    Parts = [fun births/0, fun messages/0, fun token/0, fun memory/0, fun calls/0, fun files/0, fun told/0, fun tables/0,
+             fun ports/0, fun sockets/0],
     Who = [{"MAIN", self()} | lists:append([Part() || Part <- Parts])],
     timer:sleep(1100), % what tells each second has told
     ok = file:write_file("who", [[Name, "='", text(Pid), "'\n"] || {Name, Pid} <- Who]),
@@ -119,6 +119,14 @@ told() ->
     Traced ! self(),
     [receive N -> ok end || N <- lists:seq(1, 7)],
     [{"TELLER", Teller}, {"TRACED", Traced}].
+
+tables() ->
+    T = ets:new(told, []),
+    true = ets:insert(T, [{N} || N <- lists:seq(1, 100)]),
+    [[_] = ets:lookup(T, N) || N <- lists:seq(1, 17)],
+    [[[]] = ets:select(T, [{{'$1'}, [{'=:=', '$1', N}], [[]]}]) || N <- lists:seq(1, 3)],
+    true = ets:delete(T),
+    [].
 
 ports() ->
     Heir = spawn(fun() -> receive never -> ok end end),

@@ -52,7 +52,8 @@ enum { GROUP = 6, MAX_ONELINERS = 64, ROUNDS = 7 };
     "'dist__monitor=1|a@h|nodeup|b@h|visible|[]' 'dist__outputv=2|a@h|#Port<0.9>|b@h|100' " \
     "'dist__output=1|a@h|#Port<0.9>|b@h|10' 'dist__input=1|a@h|#Port<0.9>|b@h|50' " \
     "'dist__port_busy=1|a@h|#Port<0.9>|b@h|<0.6.0>' 'dist__port_not_busy=1|a@h|#Port<0.9>|b@h' " \
-    "'process__port_unblocked=1|<0.6.0>|#Port<0.9>'"
+    "'process__port_unblocked=1|<0.6.0>|#Port<0.9>' 'ets__end=2|<0.6.0>|sessions|1|1500' " \
+    "'ets__end=1|<0.6.0>|sessions|5|90000' 'ets__scan=1|<0.6.0>|sessions|1000|3' 'ets__wait=1|<0.6.0>|sessions|700'"
 
 /*
  * How a figure is taken from what was printed: lines that match (LINES), numbers of histograms in all (HIST), numbers of the
@@ -117,6 +118,8 @@ static const struct expectation scripts[] = {
     {"efile.bt", "LINES", "^async I/O pool  #Port<0[.]1> (add|get) [|] queue length [0-6]$", 2 * ROUNDS},
     {"efile.bt", "HIST", "", 6 * ROUNDS},
     {"efile-syscalls.bt", "LINES", "^[{]1,[0-9]+[}] RENAME [(]12[)]$", 3 * ROUNDS},
+    {"ets.bt", "LINES", "^@(calls\\[sessions, (LOOKUP\\]: 14|SELECT\\]: 7)|seen\\[sessions\\]: 7000|found\\[sessions\\]: 21)$", 4},
+    {"ets.bt", "HIST", "", 4 * ROUNDS},
     {"function-calls.bt", "LINES", "^<0[.]6[.]0> (enter [(]global[)] lists:map/2 depth 3|enter [(]local[)]  m:l/1 depth [0-6]"
      "|return +lists:map/2 depth 3) frames$", 6 * ROUNDS},
     {"function-calls.bt", "LINES", "^<0[.]6[.]0> (BIF (enter|return) +erlang:md5/1|NIF (enter|return) +n:f/1)$", 6 * ROUNDS},
@@ -215,6 +218,7 @@ static const struct expectation on_erlvm[] = {
     {"efile.bt", "LINES", "^async I/O worker tag=.* [|] RENAME [(]12[)] [|] efile_drv-int_(entry|return)$", 4},
     {"efile.bt", "LINES", "^efile_drv return tag=.* user tag some-user-tag [|] RENAME [(]12[)] [|] (errno 2|ok)$", 2},
     {"efile-syscalls.bt", "LINES", "^[{].*[}] RENAME [|] rename = (-2|0), [0-9]+ ns$", 2},
+    {"ets.bt", "LINES", "^@(calls\\[told, (LOOKUP\\]: 17|SELECT\\]: 3|DROP\\]: 1)|seen\\[told\\]: 300|found\\[told\\]: 3)$", 5},
     {"function-calls.bt", "LINES", "^$CALLER (enter [(]global[)]|return        ) bpftrace_target:external/0 depth [0-9]+ frames$",
      34},
     {"garbage-collection.bt", "LINES", "^GC (minor|major) (start|end  ) $COLLECTOR ", 22},

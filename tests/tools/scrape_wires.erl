@@ -1,14 +1,14 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A VM for scrape.py that uses ports, sockets, native functions, drivers, dyntrace, code and a connection to another
-%% node, until it is killed. The other node is the end of a connection that this VM reads itself.
+%% A VM for scrape.py that uses ports, sockets, native functions, drivers, dyntrace, code, tables and a connection to
+%% another node, until it is killed. The other node is the end of a connection that this VM reads itself.
 -module(scrape_wires).
--export([main/0, ask/0, fill/0, talk/0, tell/0, node/0, flood/2, upgrade/0]).
+-export([main/0, ask/0, fill/0, talk/0, tell/0, node/0, flood/2, upgrade/0, look/0]).
 
 %% Flags that a connection is offered, but for those of headers with atom caches and of fragments: its other end writes
 %% plain packets.
 -define(PLAIN(Flags), ((Flags) band bnot 16#802000)).
 
-main() -> [spawn(?MODULE, F, []) || F <- [ask, fill, talk, tell, node, upgrade]].
+main() -> [spawn(?MODULE, F, []) || F <- [ask, fill, talk, tell, node, upgrade, look]].
 
 %% Ports that come and go.
 ask() ->
@@ -92,3 +92,20 @@ upgrade(M, Code) ->
     true = code:delete(M),
     code:purge(M),
     upgrade(M, Code).
+
+%% A table that others wait for: a long list is inserted under its lock.
+look() ->
+    T = ets:new(scrape_table, [public]),
+    spawn_link(fun() -> refill(T) end),
+    find(T).
+
+refill(T) ->
+    true = ets:insert(T, [{N} || N <- lists:seq(1, 20000)]),
+    timer:sleep(10),
+    refill(T).
+
+find(T) ->
+    _ = ets:select_count(T, [{{'$1'}, [{'=:=', '$1', 13}], [true]}]),
+    _ = ets:lookup(T, 13),
+    timer:sleep(1),
+    find(T).
