@@ -287,6 +287,36 @@ START_TEST(test_hot_modules_get_machine_code)
 }
 END_TEST
 
+/* Eight schedulers, more than there are processors, run in a module that is large enough for others to see it run, too,
+ * while one makes its machine code. Each time it is loaded anew. */
+START_TEST(test_hot_modules_are_made_by_one_scheduler)
+{
+	static char printed[OUTPUT_MAX];
+
+	run(erlvm(), "D=$(mktemp -d); cat > $D/hot.erl << 'END'\n"
+		"-module(hot).\n-export([main/0]).\n"
+		"main() ->\n"
+		"    {ok, M, Code} = compile:forms(forms(), [no_ssa_opt, no_type_opt, no_copt]),\n"
+		"    [{8, []} = {N, load(M, Code, N) -- lists:duplicate(N, 500000500000)} || N <- lists:duplicate(10, 8)],\n"
+		"    io:format(\"~s~n\", [done]), halt(3).\n"
+		"load(M, Code, N) ->\n"
+		"    {module, M} = code:load_binary(M, \"hot_loaded\", Code),\n"
+		"    All = [spawn_monitor(fun() -> exit(M:go(1000000, 0)) end) || _ <- lists:seq(1, N)],\n"
+		"    Sums = [receive {'DOWN', R, process, P, Sum} -> Sum end || {P, R} <- All],\n"
+		"    code:purge(M),\n"
+		"    Sums.\n"
+		"forms() ->\n"
+		"    Other = \"(A, [B | C], {D, E}) -> case A + B of D -> {C, [E, B]}; X when X > 7 -> {X, E}; _ -> [A, B | C] end.\",\n"
+		"    [form(\"-module(hot_loaded).\"), form(\"-compile([export_all]).\"),\n"
+		"     form(\"go(0, Sum) -> Sum; go(N, Sum) -> go(N - 1, Sum + N).\") |\n"
+		"     [form(\"f\" ++ integer_to_list(N) ++ Other) || N <- lists:seq(1, 1500)]].\n"
+		"form(Text) -> {ok, Tokens, _} = erl_scan:string(Text), {ok, Form} = erl_parse:parse_form(Tokens), Form.\n"
+		"END\n"
+		"erlc -o $D $D/hot.erl && (ulimit -d 4000000; $VM +S 8 +JIT hot -noshell -pa $D -s hot main 2>&1; echo $?); rm -r $D", printed);
+	ck_assert_str_eq(printed, "done\n3\n");
+}
+END_TEST
+
 /* What cannot be had is said once, and the program runs. The system call makes the kernel refuse memory that is run and was written. */
 START_TEST(test_machine_code_that_is_refused_is_said)
 {
@@ -340,6 +370,7 @@ Suite *machine_suite(void)
 	tcase_add_test(t, test_machine_code_cannot_be_written);
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	tcase_add_test(t, test_hot_modules_get_machine_code);
+	tcase_add_test(t, test_hot_modules_are_made_by_one_scheduler);
 	tcase_add_test(t, test_machine_code_that_is_refused_is_said);
 	tcase_add_test(t, test_machine_code_has_names_for_perf);
 #endif
