@@ -193,6 +193,42 @@ START_TEST(test_findings_of_crashes)
 }
 END_TEST
 
+/* The name is the culprit; who asks is told where most of it is one's doing. */
+START_TEST(test_findings_of_missing_modules)
+{
+    struct row_code_missing *missing;
+    struct row_code_by_owner *owner;
+    const struct finding *f;
+
+    begin();
+    missing = add_row(VIEW_TABLE_code_missing, "my_hooks");
+    missing->times = 190;
+    observe(&missing->took, 3 * MS, 190);
+    ((struct row_code_missing *)add_row(VIEW_TABLE_code_missing, "asked_once"))->times = 4;
+    ((struct row_code_missing *)add_row(VIEW_TABLE_code_missing, "my_hooks"))->times = 11;
+    owner = add_row(VIEW_TABLE_code_by_owner, "pool:worker/1");
+    owner->missing = 103;
+    ((struct row_code_by_owner *)add_row(VIEW_TABLE_code_by_owner, "other"))->missing = 102;
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_uint_eq(found.n, 1);
+    f = find(FINDING_module_missing);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_str_eq(f->who, "my_hooks");
+    ck_assert_msg(strstr(f->what, "looked for 201 times, 20.1 a second, 3.00 ms each; ") != NULL, "%s", f->what);
+    ck_assert_msg(strstr(f->what, "in vain are by pool:worker/1") != NULL, "%s", f->what);
+    findings_free(&found);
+    owner->missing = 102;
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_ptr_null(strstr(find(FINDING_module_missing)->what, " by "));
+    findings_free(&found);
+    ((struct row_code_missing *)counted.tables[VIEW_TABLE_code_missing].rows[0].row)->times = 4;
+    ((struct row_code_missing *)counted.tables[VIEW_TABLE_code_missing].rows[2].row)->times = 0;
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_uint_eq(found.n, 0);
+    end();
+}
+END_TEST
+
 /* A dirty scheduler may be held as long as one likes. */
 START_TEST(test_findings_of_held_schedulers)
 {
@@ -327,6 +363,7 @@ Suite *findings_suite(void)
     tcase_add_test(all, test_findings_that_explain_others_stand_above);
     tcase_add_test(all, test_findings_of_files_go_by_system_calls);
     tcase_add_test(all, test_findings_of_crashes);
+    tcase_add_test(all, test_findings_of_missing_modules);
     tcase_add_test(all, test_findings_of_held_schedulers);
     tcase_add_test(all, test_findings_of_what_is_well);
     tcase_add_test(all, test_findings_of_a_scheduler_asleep);

@@ -36,6 +36,7 @@ rules() ->
      {overloaded, fun overloaded/1},
      {crashes, fun crashes/1},
      {crash_costs, fun crash_costs/1},
+     {module_missing, fun module_missing/1},
      {calls_time_out, fun calls_time_out/1},
      {server_slow, fun server_slow/1},
      {deadlock, fun deadlock/1},
@@ -393,6 +394,12 @@ crash_costs(Ill) ->
 reporter(Ill) ->
     put(state, share(case Ill of true -> 15; false -> 1 end)),
     Ill andalso exit({no_luck, self()}).
+
+%% An optional callback of a module that nobody ships.
+module_missing(Ill) ->
+    Module = case Ill of true -> zoo_hooks; false -> lists end,
+    each(20, fun() -> code:ensure_loaded(Module) end),
+    zoo_hooks.
 
 share(0) -> [x];
 share(N) -> Term = share(N - 1), [Term | Term].

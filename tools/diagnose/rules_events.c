@@ -229,6 +229,63 @@ void find_disk_slow(const struct evidence *e, struct findings *out)
         findings_also(out, FINDING_disk_slow, slow->what);
 }
 
+/* ---- code */
+
+/* Who was told most often that there is no such module, if that was most of the times; else nobody. */
+static const char *most_in_vain(const struct evidence *e)
+{
+    const struct row_code_by_owner *row;
+    const char *owner, *most = NULL;
+    unsigned long long all = 0, times = 0;
+
+    for (size_t i = 0; (row = counted_row(e->counted, VIEW_TABLE_code_by_owner, i, &owner)); i++) {
+        all += row->missing;
+        if (row->missing > times) {
+            times = row->missing;
+            most = owner;
+        }
+    }
+    return times * 2 > all ? most : NULL;
+}
+
+/* Of all rows of the name; 0: an earlier one than the i-th told them. A VM's rows may be two until it told the name. */
+static unsigned long long times_in_vain(const struct evidence *e, size_t i, const char *module)
+{
+    const struct row_code_missing *row;
+    unsigned long long times = 0;
+    const char *other;
+
+    for (size_t j = 0; (row = counted_row(e->counted, VIEW_TABLE_code_missing, j, &other)); j++) {
+        if (strcmp(other, module))
+            continue;
+        if (j < i)
+            return 0;
+        times += row->times;
+    }
+    return times;
+}
+
+void find_module_missing(const struct evidence *e, struct findings *out)
+{
+    enum { LEAST = 5 };
+    const struct row_code_missing *row;
+    const char *module, *owner = most_in_vain(e);
+    char each[NS_TEXT], took[64], by[300] = "";
+
+    if (owner)
+        snprintf(by, sizeof by, "; most lookups in vain are by %s", owner);
+    for (size_t i = 0; (row = counted_row(e->counted, VIEW_TABLE_code_missing, i, &module)); i++) {
+        unsigned long long times = times_in_vain(e, i, module);
+        double per_s = (double)times / e->counted->seconds;
+
+        if (times < LEAST || per_s < 0.5)
+            continue;
+        snprintf(took, sizeof took, ", %s each", ns_text(mean(&row->took), each));
+        findings_add(out, FINDING_module_missing, findings_least(42 + 8 * findings_tens(per_s), 75), 0, module,
+                     "looked for %llu times, %.1f a second%s%s", times, per_s, row->took.count ? took : "", by);
+    }
+}
+
 /* ---- ports and nodes */
 
 /* The port of a connection to a node is busy as long as that: then it is the node's finding. */
