@@ -271,6 +271,18 @@ START_TEST(test_own_rules_of_events)
 }
 END_TEST
 
+/* Two seconds end while the threads of the VM may still tell of the second before: what they tell is of one row. */
+START_TEST(test_own_rules_are_asked_of_a_row_once)
+{
+    const struct support_run *r = support_run(
+        "echo 'rule seen for exits_by_owner title \"t\" when count > 0 score 50 says \"{count}\" why \"w\" do \"d\"' > rules\n"
+        NODE "$ERLSNOOP diagnose -p $p -d 2 --rules rules --json > j; grep -c '\"rule\":\"seen\".*\"who\":\"zoo:worker/1\"' j; kill -9 $p",
+        erls[_i], "crashes");
+
+    ck_assert_msg(!strcmp(r->out, "1\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
 #define CRASH_RULES                                                                                                    \
     "cat > rules << 'END'\n"                                                                                           \
     "rule workers_crash for exits_by_owner\n"                                                                          \
@@ -406,6 +418,7 @@ Suite *own_rules_suite(void)
     tcase_add_loop_test(live, test_own_rules_of_the_manual, 0, 2);
     tcase_add_loop_test(live, test_own_rules_of_events, 0, 2);
     tcase_add_loop_test(live, test_own_rules_of_a_recording, 0, 2);
+    tcase_add_loop_test(live, test_own_rules_are_asked_of_a_row_once, 0, 2);
     tcase_add_loop_test(live, test_own_rules_of_a_recording_of_nothing, 0, 2);
     tcase_add_loop_test(live, test_own_rules_of_one_that_stands_still, 0, 2);
     tcase_add_test(live, test_own_rules_refuse_files);

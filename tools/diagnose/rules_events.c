@@ -248,23 +248,6 @@ static const char *most_in_vain(const struct evidence *e)
     return times * 2 > all ? most : NULL;
 }
 
-/* Of all rows of the name; 0: an earlier one than the i-th told them. A VM's rows may be two until it told the name. */
-static unsigned long long times_in_vain(const struct evidence *e, size_t i, const char *module)
-{
-    const struct row_code_missing *row;
-    unsigned long long times = 0;
-    const char *other;
-
-    for (size_t j = 0; (row = counted_row(e->counted, VIEW_TABLE_code_missing, j, &other)); j++) {
-        if (strcmp(other, module))
-            continue;
-        if (j < i)
-            return 0;
-        times += row->times;
-    }
-    return times;
-}
-
 void find_module_missing(const struct evidence *e, struct findings *out)
 {
     enum { LEAST = 5 };
@@ -275,14 +258,13 @@ void find_module_missing(const struct evidence *e, struct findings *out)
     if (owner)
         snprintf(by, sizeof by, "; most lookups in vain are by %s", owner);
     for (size_t i = 0; (row = counted_row(e->counted, VIEW_TABLE_code_missing, i, &module)); i++) {
-        unsigned long long times = times_in_vain(e, i, module);
-        double per_s = (double)times / e->counted->seconds;
+        double per_s = (double)row->times / e->counted->seconds;
 
-        if (times < LEAST || per_s < 0.5)
+        if (row->times < LEAST || per_s < 0.5)
             continue;
         snprintf(took, sizeof took, ", %s each", ns_text(mean(&row->took), each));
         findings_add(out, FINDING_module_missing, findings_least(42 + 8 * findings_tens(per_s), 75), 0, module,
-                     "looked for %llu times, %.1f a second%s%s", times, per_s, row->took.count ? took : "", by);
+                     "looked for %llu times, %.1f a second%s%s", row->times, per_s, row->took.count ? took : "", by);
     }
 }
 

@@ -87,7 +87,7 @@ uint64_t session_now_ns(const struct session *s)
 
 bool session_ends(const struct session *s)
 {
-    return s->ending;
+    return s->last;
 }
 
 uint32_t session_vm(const struct session *s)
@@ -724,6 +724,7 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
         err = read_ring(&s);
     if (!err && s.pages)
         err = finish_pages(&s);
+    s.last = true; /* one that was cut before the end is not */
     if (!err)
         err = print_result(&s);
     if (!err && s.given_up)

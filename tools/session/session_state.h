@@ -57,7 +57,8 @@ struct session {
     uint64_t losses[SESSION_LOSSES]; /* as they were printed last */
     size_t nlosses;                              /* of these, in the result being printed */
     bool announced;
-    bool ending; /* the loop is left: the next result is the last */
+    bool ending; /* the loop is left: a result that was cut is still told, then the last */
+    bool last;   /* the result being printed is the last */
     bool ended;  /* the VM has: why */
     struct budget budget;
     uint64_t watched_ns; /* in the results before this one */
