@@ -94,37 +94,41 @@ static const struct {
 #include "workloads.def"
 };
 
+/* The next line of the table from `line` on, its length in `n`; NULL: there is none. */
+static const char *next_row(const char *line, const char *table, size_t *n)
+{
+    char type[128];
+
+    snprintf(type, sizeof type, "\"type\":\"%s\",", table);
+    for (; *line; line += *n + (line[*n] == '\n')) {
+        *n = strcspn(line, "\n");
+        if (memmem(line, *n, type, strlen(type)))
+            return line;
+    }
+    return NULL;
+}
+
 /* The line of the table whose last member is the key; NULL: there is none. */
 static const char *find_row(const char *json, const char *table, const char *key)
 {
-    char type[128], last[128];
+    char last[128];
+    size_t n, bytes = (size_t)snprintf(last, sizeof last, "\"%s\"}", key);
 
-    snprintf(type, sizeof type, "\"type\":\"%s\",", table);
-    snprintf(last, sizeof last, "\"%s\"}", key);
-    for (const char *line = json; *line; line += strcspn(line, "\n") + 1) {
-        const char *end = line + strcspn(line, "\n"), *at = strstr(line, type);
-
-        if (at && at < end && end - line > (long)strlen(last) && !strncmp(end - strlen(last), last, strlen(last)))
-            return line;
-        if (!*end)
-            break;
-    }
+    for (const char *row = json; (row = next_row(row, table, &n)); row += n)
+        if (n > bytes && !memcmp(row + n - bytes, last, bytes))
+            return row;
     return NULL;
 }
 
 /* Whether a row of the table has the member. */
 static bool has_member(const char *json, const char *table, const char *member)
 {
-    char type[128], name[128];
+    char name[128];
+    size_t n, bytes = (size_t)snprintf(name, sizeof name, "\"%s\":", member);
 
-    snprintf(type, sizeof type, "\"type\":\"%s\",", table);
-    snprintf(name, sizeof name, "\"%s\":", member);
-    for (const char *line = json; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const char *end = line + strcspn(line, "\n"), *row = strstr(line, type), *at = row ? strstr(line, name) : NULL;
-
-        if (row && row < end && at && at < end)
+    for (const char *row = json; (row = next_row(row, table, &n)); row += n)
+        if (memmem(row, n, name, bytes))
             return true;
-    }
     return false;
 }
 
