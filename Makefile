@@ -347,7 +347,7 @@ $(FUZZ)/args_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/args_fuzz vm/erl_args vm/
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=exit,--wrap=daemon,--wrap=setenv,--wrap=execvp -o $@ $^ $(VM_LIBS)
 # The reading of an emulator's file, from a small one on.
 $(FUZZ)/tools/%.o $(FUZZ)/tests/fuzz/otp_file_fuzz.o: FUZZ_CFLAGS += -Itools
-$(FUZZ)/otp_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/otp_file_fuzz tools/target/otp_image tools/target/frame_table tools/otp/otp_symbols tools/otp/otp_slide tools/otp/otp_recover \
+$(FUZZ)/otp_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/otp_file_fuzz tools/target/otp_image tools/target/frame_table tools/otp/otp_symbols tools/otp/otp_insn tools/otp/otp_slide tools/otp/otp_exit tools/otp/otp_recover \
 	tools/otp/otp_recover_tables tools/otp/otp_bifs)
 	@mkdir -p $(FUZZ)/corpus/otp_file
 	echo 'int exported(int a) { return a; }' | $(CC) -x c -shared -fPIC -O1 -o $(FUZZ)/corpus/otp_file/small.so -

@@ -111,10 +111,10 @@ int at_message__send(struct pt_regs *ctx)
 
 /* erts_schedule returns the process that is to run. */
 SEC("uprobe")
-int ret_process__scheduled(struct pt_regs *ctx)
+int out_process__scheduled(struct pt_regs *ctx)
 {
     const struct otp_layout *layout = hook_layout(ctx);
-    __u64 process = FIXES_CTX_LOAD(ctx, ax);
+    __u64 process = otp_result(ctx);
     struct ev_process__scheduled ev;
 
     if (!layout || hook_pid(layout, process, &ev.pid))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Reading a stock emulator: processes, and terms as numbers. For programs named at_<probe> (the
- * entry of the function that stands for the probe) and ret_<probe> (its return).
+ * entry of the function that stands for the probe), ret_<probe> (its return) and out_<probe> (where it is left).
  * Invariant: nothing is followed but by a layout that was verified; what cannot be read is a loss.
  */
 #ifndef BPF_OTP_BPF_H
@@ -56,7 +56,18 @@ static __always_inline struct otp_layout *otp_layout_of(struct pt_regs *ctx)
 /* Which of the functions that stand for the probe this is: `which` of its row in providers.def. */
 static __always_inline __u32 otp_which(struct pt_regs *ctx)
 {
-    return bpf_get_attach_cookie(ctx) >> 32;
+    return bpf_get_attach_cookie(ctx) >> OTP_COOKIE_WHICH & OTP_COOKIE_MAX_WHICH;
+}
+
+/* What the function returns, for programs out_<probe>. */
+static __always_inline __u64 otp_result(struct pt_regs *ctx)
+{
+    switch (bpf_get_attach_cookie(ctx) >> OTP_COOKIE_RESULT) {
+#define OTP_RESULT_LOAD(NAME, name) \
+    case OTP_RESULT_##NAME: return FIXES_CTX_LOAD(ctx, name);
+        OTP_RESULTS(OTP_RESULT_LOAD)
+    default: return FIXES_CTX_LOAD(ctx, ax);
+    }
 }
 
 /* A member of the structure at `base`. Fails: counts the loss and returns nonzero. */

@@ -31,6 +31,23 @@ struct otp_packing {
     __u32 cl_shift, cli_shift, number_bits, pad;
 };
 
+/*
+ * Where the result of a hooked function stands: in rax when it has returned, or in a register where all ways out of it
+ * meet (tools/otp/otp_exit.h). RESULT(its name, that of struct pt_regs). A number in the cookie of the hook.
+ */
+#define OTP_RESULTS(RESULT) \
+    RESULT(AX, ax) RESULT(BX, bx) RESULT(CX, cx) RESULT(DX, dx) RESULT(SI, si) RESULT(DI, di) RESULT(BP, bp) \
+    RESULT(R8, r8) RESULT(R9, r9) RESULT(R10, r10) RESULT(R11, r11) RESULT(R12, r12) RESULT(R13, r13) \
+    RESULT(R14, r14) RESULT(R15, r15)
+enum otp_result {
+    OTP_RESULT_RETURNED,
+#define OTP_RESULT_NUMBER(NAME, name) OTP_RESULT_##NAME,
+    OTP_RESULTS(OTP_RESULT_NUMBER)
+};
+
+/* The cookie of a hook: the slot of its VM, from bit 32 `which` of its row in providers.def, then an otp_result. */
+enum { OTP_COOKIE_WHICH = 32, OTP_COOKIE_RESULT = 56, OTP_COOKIE_MAX_WHICH = 0xffffff };
+
 /* An erlvm; all 0 in the layout of a stock emulator. PROC_REG is the registered name itself there. */
 struct otp_ours {
     __u64 code;     /* where pages of code begin */

@@ -406,9 +406,9 @@ int at_process__unscheduled(struct pt_regs *ctx)
 }
 
 SEC("uprobe")
-int ret_process__scheduled(struct pt_regs *ctx)
+int out_process__scheduled(struct pt_regs *ctx)
 {
-    __u64 process = FIXES_CTX_LOAD(ctx, ax);
+    __u64 process = otp_result(ctx);
     const struct otp_layout *layout = probe_runs && process ? otp_layout_of(ctx) : 0;
 
     return layout ? come_back(layout, process) : 0;

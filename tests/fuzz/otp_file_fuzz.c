@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as an emulator's file: symbols, recovery, slides, built-in functions. Invariant: what is found lies in the
+/* Any bytes as an emulator's file: symbols, recovery, slides, exits, built-in functions. Invariant: what is found lies in the
  * file, and a probe's place in its function. For libFuzzer. */
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "otp/otp_bifs.h"
-#include "otp/otp_slide.h"
+#include "otp/otp_exit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -28,6 +28,8 @@ static void look(struct otp_symbols *symbols, const char *name, enum otp_side si
     if (otp_symbols_find(symbols, name, &place))
         return;
     hold(otp_image_segment(image, place.address));
+    if (!otp_exit(image, &place, &site, why, sizeof why))
+        hold(site.slid < place.size && otp_image_is_code(image, site.address) && site.result != OTP_RESULT_RETURNED);
     if (otp_slide(image, &place, "di si", side, &site, why, sizeof why))
         return;
     hold(otp_image_is_code(image, site.address));

@@ -7,7 +7,7 @@ status=0
 fail() { echo "lint: $*"; status=1; }
 rows() { sed -nE "s/^$1\(([^)]*)\).*/\1/p" "$2"; }
 has() { grep -qE "$1" "${@:2}"; }
-has_hook() { has "^ *(HOOK|CALLBACK)\($1," tools/target/providers.def && has "int (at|ret)_$1\(" bpf/hook*.bpf.h; }
+has_hook() { has "^ *(HOOK|CALLBACK)\($1," tools/target/providers.def && has "int (at|ret|out)_$1\(" bpf/hook*.bpf.h; }
 
 while IFS=', ' read -r view probe source args; do
 	row="bpf/views.def: ON($view, $probe)"

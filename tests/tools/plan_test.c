@@ -26,7 +26,6 @@ static int count_pairs(const struct plan *p, enum plan_probe back, enum plan_pro
 START_TEST(test_plan_has_one_place_for_entry_and_return)
 {
     static const enum plan_probe functions[][2] = {{PLAN_process__spawn, PLAN_process__spawn},
-                                                   {PLAN_process__scheduled, PLAN_process__unscheduled},
                                                    {PLAN_efile_drv__return, PLAN_efile_drv__entry},
                                                    {PLAN_driver__return, PLAN_driver__return}};
     struct target target;
@@ -58,6 +57,34 @@ START_TEST(test_plan_has_one_place_for_entry_and_return)
 }
 END_TEST
 
+/* Threads that are in the function already when the hook is set are seen to leave it. */
+START_TEST(test_plan_knows_where_a_process_is_scheduled)
+{
+    struct target target;
+    struct plan *plan;
+    int pid = support_start_erl(), n = 0;
+
+    ck_assert_int_eq(target_open_pid(pid, &target), 0);
+    do
+        ck_assert_int_eq(plan_new(&target, true, &plan), 0);
+    while (plan->early && (plan_free(plan), true));
+    ck_assert_msg(plan->vm != NULL, "%s", plan->refused);
+    for (const struct plan_hook *hook = plan->hooks; hook < plan->hooks + plan->nhooks; hook++) {
+        if (hook->probe != PLAN_process__scheduled)
+            continue;
+        n++;
+        ck_assert_int_eq(hook->side, OTP_EXIT);
+        ck_assert_msg(hook->site.result != OTP_RESULT_RETURNED && hook->site.slid > 1000 && hook->site.cost == OTP_COST_EMULATED,
+                      "+%u %s, %d", hook->site.slid, hook->site.instruction, hook->site.result);
+    }
+    ck_assert_int_eq(n, 1);
+    plan_free(plan);
+    target_close(&target);
+    kill(-pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+END_TEST
+
 Suite *plan_suite(void)
 {
     Suite *suite = suite_create("plan");
@@ -65,6 +92,7 @@ Suite *plan_suite(void)
 
     tcase_set_timeout(live, 60);
     tcase_add_test(live, test_plan_has_one_place_for_entry_and_return);
+    tcase_add_test(live, test_plan_knows_where_a_process_is_scheduled);
     suite_add_tcase(suite, live);
     return suite;
 }

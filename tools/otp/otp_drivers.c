@@ -27,21 +27,6 @@ static uint64_t table_of(struct otp_image *image, const struct otp_reloc *name)
     return mark && !memcmp(mark, &entry_mark, MARK_BYTES) && otp_image_string(image, name->address) ? table : 0;
 }
 
-static const struct otp_reloc *reloc_at(const struct otp_image *image, uint64_t at)
-{
-    size_t low = 0, high = image->nrelocs;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (image->relocs[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < image->nrelocs && image->relocs[low].at == at ? &image->relocs[low] : NULL;
-}
-
 static size_t add(uint64_t *functions, size_t n, uint64_t function)
 {
     for (size_t i = 0; i < n; i++)
@@ -58,7 +43,7 @@ size_t otp_drivers_find(struct otp_image *image, unsigned callback, uint64_t fun
 
     for (size_t i = 0; i < image->nrelocs; i++) {
         uint64_t table = table_of(image, &image->relocs[i]);
-        const struct otp_reloc *function = table ? reloc_at(image, table + callback) : NULL;
+        const struct otp_reloc *function = table ? otp_image_reloc_at(image, table + callback) : NULL;
 
         if (function && !function->import && otp_image_function_size(image, function->address))
             n = add(functions, n, function->address);

@@ -197,33 +197,6 @@ static bool calls(struct otp_recover *r, const struct span *span, uint64_t calle
     return false;
 }
 
-const struct otp_reloc *otp_recover_reloc_at(const struct otp_image *image, uint64_t at)
-{
-    size_t i = count_below(image->relocs, image->nrelocs, sizeof *image->relocs, at);
-
-    return i < image->nrelocs && image->relocs[i].at == at ? &image->relocs[i] : NULL;
-}
-
-/* The import that the stub at the address jumps to (`endbr64`, `bnd` before the jump or not); NULL when it is none. */
-static const char *stub_import(const struct otp_recover *r, uint64_t address)
-{
-    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    const unsigned char *code = otp_image_at(r->image, address, 16);
-    const struct otp_reloc *slot;
-    size_t i = 0;
-
-    if (!code || !otp_image_is_code(r->image, address))
-        return NULL;
-    if (!memcmp(code, endbr64, sizeof endbr64))
-        i += sizeof endbr64;
-    if (code[i] == 0xf2)
-        i++;
-    if (code[i] != 0xff || code[i + 1] != 0x25)
-        return NULL;
-    slot = otp_recover_reloc_at(r->image, relative(address + i + 6, code + i + 2));
-    return slot ? slot->import : NULL;
-}
-
 static bool imports(struct otp_recover *r, const struct span *span, const char *name)
 {
     const unsigned char *code = code_of(r, span);
@@ -232,11 +205,12 @@ static bool imports(struct otp_recover *r, const struct span *span, const char *
     uint64_t target;
 
     for (uint64_t i = 0; next_branch(r, span, &i, &target);)
-        if (!otp_recover_function_at(r, target) && (import = stub_import(r, target)) && !strcmp(import, name))
+        if (!otp_recover_function_at(r, target) && (import = otp_image_stub_import(r->image, target)) &&
+            !strcmp(import, name))
             return true;
     for (uint64_t i = 0; spend(r, 1) && i + 6 <= span->size; i++) /* without stubs: call [slot] */
         if (code[i] == 0xff && (code[i + 1] == 0x15 || code[i + 1] == 0x25) &&
-            (slot = otp_recover_reloc_at(r->image, relative(span->address + i + 6, code + i + 2))) && slot->import &&
+            (slot = otp_image_reloc_at(r->image, relative(span->address + i + 6, code + i + 2))) && slot->import &&
             !strcmp(slot->import, name))
             return true;
     return false;

@@ -81,8 +81,8 @@ static uint64_t nif_in_table(const struct otp_recover *r, uint64_t table, uint32
                              unsigned arity)
 {
     for (uint32_t i = 0; i < n; i++) {
-        const struct otp_reloc *row = otp_recover_reloc_at(r->image, table + i * NIF_ROW),
-                               *code = otp_recover_reloc_at(r->image, table + i * NIF_ROW + NIF_CODE);
+        const struct otp_reloc *row = otp_image_reloc_at(r->image, table + i * NIF_ROW),
+                               *code = otp_image_reloc_at(r->image, table + i * NIF_ROW + NIF_CODE);
         const char *string = row && !row->import ? otp_image_string(r->image, row->address) : NULL;
         const unsigned char *row_arity = otp_image_at(r->image, table + i * NIF_ROW + 8, 4);
         uint32_t value;

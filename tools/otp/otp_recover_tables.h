@@ -34,7 +34,6 @@ struct otp_recover {
 
 /* The function that starts at the address; NULL when none does. */
 const struct span *otp_recover_function_at(const struct otp_recover *r, uint64_t address);
-const struct otp_reloc *otp_recover_reloc_at(const struct otp_image *image, uint64_t at);
 
 /* Before all that follows. The names of the static atoms stand one behind the other, and the first two are known. */
 void otp_recover_find_atoms(struct otp_recover *r);

@@ -11,10 +11,14 @@
 #define TOOLS_OTP_SLIDE_H
 
 #include "otp_symbols.h"
+#include "otp_user.h"
+
+struct otp_insn;
 
 enum otp_side {
     OTP_ENTRY,
     OTP_RETURN, /* uretprobe: the stack pointer must be that of the entry */
+    OTP_EXIT,   /* where all ways out of it meet (otp_exit.h); where none is found, as OTP_RETURN */
 };
 
 enum otp_cost {
@@ -27,6 +31,7 @@ struct otp_site {
     uint64_t offset;  /* in the file, as uprobes want it */
     unsigned slid;    /* bytes from the function's entry */
     enum otp_cost cost;
+    enum otp_result result; /* of an exit: what holds there what the function returns */
     char instruction[80]; /* for people: "push rbp" */
 };
 
@@ -38,6 +43,8 @@ struct otp_site {
  */
 int otp_slide(struct otp_image *image, const struct otp_place *place, const char *regs, enum otp_side side,
               struct otp_site *out, char *why, size_t size);
+/* The site of the instruction decoded last, in the function at `place`. */
+void otp_site_take(const struct otp_insn *insn, const struct otp_place *place, struct otp_site *out);
 /* What a hook there costs, in words. */
 const char *otp_cost_text(enum otp_cost cost);
 

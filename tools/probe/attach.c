@@ -90,7 +90,8 @@ static const struct {
     const char *prefix;
     enum plan_source source;
     enum otp_side side;
-} entries[] = {{"on_", PLAN_NOTE, OTP_ENTRY}, {"at_", PLAN_HOOK, OTP_ENTRY}, {"ret_", PLAN_HOOK, OTP_RETURN}};
+} entries[] = {{"on_", PLAN_NOTE, OTP_ENTRY}, {"at_", PLAN_HOOK, OTP_ENTRY}, {"ret_", PLAN_HOOK, OTP_RETURN},
+               {"out_", PLAN_HOOK, OTP_EXIT}};
 enum { NENTRIES = sizeof entries / sizeof *entries };
 
 /* Where a program goes, by its name. */
@@ -241,14 +242,14 @@ static int explain_link(int err)
 
 /* `hooked`: the process whose functions these are, 0 for notes. Names depend on purges, whatever is looked at else. */
 static int link_places(struct attach *a, const struct bpf_program *program, const struct target *t, int pid, int hooked,
-                       const struct uprobe_place *places, size_t n)
+                       bool returns, const struct uprobe_place *places, size_t n)
 {
     struct goal goal = find_goal(program);
     struct links_wish wish = {.program = bpf_program__fd(program),
                               .file = elf_file_fd(t->elf),
                               .pid = pid,
                               .owner = hooked,
-                              .returns = goal.side == OTP_RETURN,
+                              .returns = returns,
                               .stays = goal.probe == PLAN_code__purge};
 
     return explain_link(links_add(&a->links, &wish, places, n));
@@ -293,7 +294,7 @@ static int attach_note(struct attach *a, const struct bpf_program *program, cons
 {
     struct uprobe_place *places = NULL;
     int n = find_places(a, t, plan_probe_name(probe), &places);
-    int err = n > 0 ? link_places(a, program, t, pid, 0, places, (size_t)n) : n;
+    int err = n > 0 ? link_places(a, program, t, pid, 0, false, places, (size_t)n) : n;
 
     free(places);
     if (!err && plan->events[probe].why[0])
@@ -371,24 +372,45 @@ static int take_slot(struct attach *a, const struct otp_layout *layout, uint32_t
     return fail(-E2BIG, "more than %u stock Erlang VMs at once", a->nslots);
 }
 
-/* All hooks of one program's probe. Returns how many. */
-static int attach_hook(struct attach *a, const struct bpf_program *program, const struct target *t,
-                       const struct plan *plan, struct goal goal, uint32_t slot)
+static uint64_t make_cookie(const struct plan_hook *hook, uint32_t slot)
+{
+    return (uint64_t)hook->site.result << OTP_COOKIE_RESULT | (uint64_t)hook->which << OTP_COOKIE_WHICH | slot;
+}
+
+/* Whether it is set at the entry for the kernel to find the return by. */
+static bool waits_for_return(const struct plan_hook *hook)
+{
+    return hook->side != OTP_ENTRY && hook->site.result == OTP_RESULT_RETURNED;
+}
+
+/* The hooks of one program's probe that wait for returns, or those that do not. Returns how many. */
+static int attach_hooks_of(struct attach *a, const struct bpf_program *program, const struct target *t,
+                           const struct plan *plan, bool returns, uint32_t slot)
 {
     struct uprobe_place *places = calloc(plan->nhooks + 1, sizeof *places);
+    struct goal goal = find_goal(program);
     size_t n = 0;
     int err = 0;
 
     if (!places)
         return fail(-ENOMEM, "out of memory");
-    for (size_t i = 0; i < plan->nhooks; i++)
-        if (plan->hooks[i].probe == goal.probe && plan->hooks[i].side == goal.side)
-            places[n++] =
-                (struct uprobe_place){plan->hooks[i].site.offset, 0, (uint64_t)plan->hooks[i].which << 32 | slot};
+    for (const struct plan_hook *hook = plan->hooks; hook < plan->hooks + plan->nhooks; hook++)
+        if (hook->probe == goal.probe && hook->side == goal.side && waits_for_return(hook) == returns)
+            places[n++] = (struct uprobe_place){hook->site.offset, 0, make_cookie(hook, slot)};
     if (n)
-        err = link_places(a, program, t, t->pid, t->pid, places, n);
+        err = link_places(a, program, t, t->pid, t->pid, returns, places, n);
     free(places);
     return err ? err : (int)n;
+}
+
+/* All hooks of one program's probe. Returns how many. */
+static int attach_hook(struct attach *a, const struct bpf_program *program, const struct target *t,
+                       const struct plan *plan, uint32_t slot)
+{
+    int n = attach_hooks_of(a, program, t, plan, false, slot);
+    int more = n < 0 ? 0 : attach_hooks_of(a, program, t, plan, true, slot);
+
+    return more < 0 ? more : n + more;
 }
 
 /* Clocks tick for all VMs: they are started with the first. Returns how many programs they run. */
@@ -488,7 +510,7 @@ int attach_hooks(struct attach *a, const struct target *t, const struct plan *pl
 
         if (goal.source != PLAN_HOOK || plan->events[goal.probe].source != PLAN_HOOK || !bpf_program__autoload(program))
             continue;
-        n = attach_hook(a, program, t, plan, goal, *slot);
+        n = attach_hook(a, program, t, plan, *slot);
         if (n < 0) {
             attach_drop(a, &(struct vm_set){&plan->vm->layout.vm, 1});
             return n;

@@ -2,8 +2,8 @@
 /*
  * BPF programs put onto the places of targets that a plan names. A program's name says where it
  * goes: on_<probe> the notes of the probe, at_<probe> the entries of the functions that stand for
- * it in a stock emulator, ret_<probe> their returns, clock_<name> the clock of every CPU;
- * then_<probe>_<family> goes on where those of the probe end.
+ * it in a stock emulator, ret_<probe> their returns, out_<probe> where they are left, clock_<name> the
+ * clock of every CPU; then_<probe>_<family> goes on where those of the probe end.
  */
 #ifndef TOOLS_ATTACH_H
 #define TOOLS_ATTACH_H

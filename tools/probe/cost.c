@@ -11,7 +11,10 @@
 #include "common/clock.h"
 #include "uprobe.h"
 
-/* Until the trial is over, and where there can be none. A return traps twice, the second time for less. */
+/*
+ * Until the trial is over, and where there can be none. A return traps twice, the second time for less; an exit once,
+ * but where it had to be hooked as a return.
+ */
 enum { USUAL_TRAP_NS = 650, RETURN_PERCENT = 150, TICK_NS = 1000 };
 
 static void *try_trap(void *ctx)

@@ -9,6 +9,7 @@
 
 #include "common/fail.h"
 #include "otp/otp_drivers.h"
+#include "otp/otp_exit.h"
 #include "uprobe.h"
 
 #include "../../bpf/efile.h"
@@ -120,7 +121,7 @@ static int slide_both(struct plan *p, const struct row *row, const struct otp_pl
         if (!is_of_same(other, row))
             continue;
         entry |= other->side == OTP_ENTRY;
-        back |= other->side == OTP_RETURN;
+        back |= other->side != OTP_ENTRY;
         snprintf(regs + used, sizeof regs - used, " %s", other->regs);
     }
     if (!entry || !back)
@@ -182,10 +183,6 @@ static int find_functions(struct plan *p, const struct row *row, struct otp_plac
     const char *name;
     int length = row->symbol ? plain_name(row->symbol, &name) : 0;
 
-    if (row->side == OTP_RETURN && p->no_returns) {
-        snprintf(why, size, "%s", p->no_returns);
-        return -EPERM;
-    }
     if (!row->symbol)
         return find_callbacks(p, row, places, why, size);
     if (otp_symbols_find(p->vm->symbols, row->symbol, places)) {
@@ -210,6 +207,12 @@ static int find_site(struct plan *p, const struct row *row, const struct otp_pla
     int length = row->symbol ? plain_name(row->symbol, &name) : (int)strlen(name);
     char reason[128];
 
+    if (row->side == OTP_EXIT && !otp_exit(otp_symbols_image(p->vm->symbols), place, site, reason, sizeof reason))
+        return 0;
+    if (row->side != OTP_ENTRY && p->no_returns) {
+        snprintf(why, size, "%s", p->no_returns);
+        return -EPERM;
+    }
     if (!slide_both(p, row, place, site))
         return 0;
     if (!otp_slide(otp_symbols_image(p->vm->symbols), place, row->regs, row->side, site, reason, sizeof reason))

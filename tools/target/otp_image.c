@@ -425,6 +425,36 @@ uint64_t otp_image_function_size(struct otp_image *image, uint64_t address)
     return otp_image_function_at(image, address, &start, &size) && start == address ? size : 0;
 }
 
+/* ---- imports */
+
+const struct otp_reloc *otp_image_reloc_at(const struct otp_image *image, uint64_t at)
+{
+    struct otp_reloc key = {.at = at};
+
+    return image->nrelocs ? bsearch(&key, image->relocs, image->nrelocs, sizeof key, compare_relocs) : NULL;
+}
+
+const char *otp_image_stub_import(struct otp_image *image, uint64_t address)
+{
+    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    const unsigned char *code = otp_image_at(image, address, 16);
+    const struct otp_reloc *slot;
+    int32_t distance;
+    size_t i = 0;
+
+    if (!code || !otp_image_is_code(image, address))
+        return NULL;
+    if (!memcmp(code, endbr64, sizeof endbr64))
+        i += sizeof endbr64;
+    if (code[i] == 0xf2)
+        i++;
+    if (code[i] != 0xff || code[i + 1] != 0x25)
+        return NULL;
+    memcpy(&distance, code + i + 2, sizeof distance);
+    slot = otp_image_reloc_at(image, address + i + 6 + (uint64_t)(int64_t)distance);
+    return slot ? slot->import : NULL;
+}
+
 /* ---- jumps */
 
 static void mark_jumps(struct otp_image *image, const unsigned char *code)

@@ -67,6 +67,10 @@ const unsigned char *otp_image_at(struct otp_image *image, uint64_t address, siz
 const char *otp_image_string(struct otp_image *image, uint64_t address);
 /* The exported function or object of that name; NULL without one. */
 const struct otp_symbol *otp_image_export(const struct otp_image *image, const char *name);
+/* What the dynamic linker writes at the address; NULL: nothing. */
+const struct otp_reloc *otp_image_reloc_at(const struct otp_image *image, uint64_t at);
+/* The import that the stub at the address jumps to (`endbr64`, `bnd` before the jump or not); NULL when it is none. */
+const char *otp_image_stub_import(struct otp_image *image, uint64_t address);
 /* How many functions the table of .eh_frame_hdr lists; 0 without one of the common form. Source: LSB, 10.6.2. */
 size_t otp_image_functions(struct otp_image *image);
 /*

@@ -13,7 +13,7 @@
 static const struct {
     const char *prefix;
     enum view_source source;
-} entries[] = {{"on_", VIEW_BY_NOTE}, {"at_", VIEW_BY_HOOK}, {"ret_", VIEW_BY_HOOK}};
+} entries[] = {{"on_", VIEW_BY_NOTE}, {"at_", VIEW_BY_HOOK}, {"ret_", VIEW_BY_HOOK}, {"out_", VIEW_BY_HOOK}};
 
 static bool wants_program(const char *name, const bool on[VIEW_COUNT])
 {

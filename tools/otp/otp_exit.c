@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: of all jumps of the function, the entries of its jump tables included, none leads into what stands between
+ * the place and the return but from there, and none from there elsewhere.
+ */
+#include "otp_exit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "otp_insn.h"
+
+enum { MAX_PARTS = 8, MAX_BYTES = 1 << 20, MAX_TABLE = 4096 };
+
+/* From 0: from wherever an entry of a jump table is read. */
+struct jump {
+    uint64_t from, to;
+};
+
+struct part {
+    uint64_t begin, end;
+};
+
+struct function {
+    struct otp_insn insn, ahead; /* the one looked at, and where it leads */
+    struct part parts[MAX_PARTS]; /* the one with the entry first */
+    size_t nparts;
+    struct jump *jumps;
+    size_t njumps, room;
+    uint64_t *line; /* the instructions up to the return, by address */
+    size_t nline;
+    uint64_t back; /* its return, 0: none was met */
+    bool by_table, has_table;
+    const char *unclear; /* why it is not known how it is left; NULL: it is */
+};
+
+static void refuse(struct function *f, const char *why)
+{
+    if (!f->unclear)
+        f->unclear = why;
+}
+
+static bool is_within(const struct function *f, uint64_t address)
+{
+    for (size_t i = 0; i < f->nparts; i++)
+        if (address >= f->parts[i].begin && address < f->parts[i].end)
+            return true;
+    return false;
+}
+
+/* ---- the whole function, in the order of addresses */
+
+static void add_jump(struct function *f, uint64_t from, uint64_t to)
+{
+    if (f->njumps == f->room) {
+        size_t room = f->room ? f->room * 2 : 256;
+        struct jump *more = reallocarray(f->jumps, room, sizeof *more);
+
+        if (!more) {
+            refuse(f, "memory is short");
+            return;
+        }
+        f->jumps = more;
+        f->room = room;
+    }
+    f->jumps[f->njumps++] = (struct jump){from, to};
+}
+
+/* What is jumped to outside is a part of the function, or another function, whose returns are ways out too. */
+static void add_part(struct function *f, uint64_t inside)
+{
+    uint64_t begin, size;
+
+    if (f->nparts == MAX_PARTS || !otp_image_function_at(f->insn.image, inside, &begin, &size) || size > MAX_BYTES)
+        refuse(f, "it jumps to where no function is known");
+    else
+        f->parts[f->nparts++] = (struct part){begin, begin + size};
+}
+
+/* A table of distances from itself, as a switch of position-independent code has it. */
+static void look_for_table(struct function *f, uint64_t table)
+{
+    const unsigned char *entry;
+    int32_t distance;
+
+    for (size_t i = 0; i < MAX_TABLE && !otp_image_is_code(f->insn.image, table); i++) {
+        if (!(entry = otp_image_at(f->insn.image, table + i * sizeof distance, sizeof distance)))
+            return;
+        memcpy(&distance, entry, sizeof distance);
+        if (!is_within(f, table + (uint64_t)(int64_t)distance))
+            return;
+        f->has_table = true;
+        add_jump(f, 0, table + (uint64_t)(int64_t)distance);
+    }
+}
+
+/* Whether who goes there finds the stack overwritten, and ends the program. */
+static bool is_end(struct function *f, uint64_t at)
+{
+    struct otp_insn *insn = &f->ahead;
+    const char *import = otp_insn_decode(insn, at) && otp_insn_is(insn, CS_GRP_CALL)
+                             ? otp_image_stub_import(insn->image, otp_insn_target(insn))
+                             : NULL;
+
+    return import && !strcmp(import, "__stack_chk_fail");
+}
+
+static void look_at_jump(struct function *f)
+{
+    const cs_x86 *x86 = &f->insn.at->detail->x86;
+    uint64_t target = otp_insn_target(&f->insn);
+
+    if (!target && x86->op_count == 1 && x86->operands[0].type == X86_OP_REG) {
+        f->by_table = true;
+        return;
+    }
+    if (!target) {
+        refuse(f, "it jumps to where memory says");
+        return;
+    }
+    if (is_end(f, target))
+        return;
+    add_jump(f, f->insn.at->address, target);
+    if (!is_within(f, target))
+        add_part(f, target);
+}
+
+static void look_at_return(struct function *f)
+{
+    if (f->back || f->insn.at->address < f->parts->begin || f->insn.at->address >= f->parts->end)
+        refuse(f, "it returns in more than one place");
+    f->back = f->insn.at->address;
+}
+
+static void look_at(struct function *f)
+{
+    const cs_x86 *x86 = &f->insn.at->detail->x86;
+
+    if (otp_insn_is(&f->insn, CS_GRP_RET))
+        look_at_return(f);
+    else if (otp_insn_is(&f->insn, CS_GRP_JUMP))
+        look_at_jump(f);
+    else if (f->insn.at->id == X86_INS_LEA && x86->operands[1].mem.base == X86_REG_RIP)
+        look_for_table(f, f->insn.at->address + f->insn.at->size + (uint64_t)x86->operands[1].mem.disp);
+}
+
+static void look_at_part(struct function *f, const struct part *part)
+{
+    for (uint64_t at = part->begin; at < part->end && !f->unclear; at += f->insn.at->size) {
+        if (!otp_insn_decode(&f->insn, at)) {
+            refuse(f, "its code cannot be read");
+            return;
+        }
+        if (!f->back && part == f->parts)
+            f->line[f->nline++] = at;
+        look_at(f);
+    }
+}
+
+static void look_at_all(struct function *f)
+{
+    for (size_t i = 0; i < f->nparts && !f->unclear; i++)
+        look_at_part(f, &f->parts[i]);
+    if (!f->back)
+        refuse(f, "it returns nowhere");
+    if (f->by_table && !f->has_table)
+        refuse(f, "it jumps by a table that is not found");
+}
+
+/* ---- back from the return */
+
+/* Whether an instruction, or a jump there, is not always followed by the next. */
+static bool ends_line(const struct otp_insn *insn)
+{
+    static const uint8_t groups[] = {CS_GRP_CALL, CS_GRP_RET, CS_GRP_INT, CS_GRP_IRET, CS_GRP_PRIVILEGE};
+
+    for (size_t i = 0; i < sizeof groups; i++)
+        if (otp_insn_is(insn, groups[i]))
+            return true;
+    return insn->at->id == X86_INS_JMP || insn->at->id == X86_INS_UD2;
+}
+
+/* The register that the instruction copies all of into rax; 0: it does another thing. */
+static otp_regs find_source(const struct otp_insn *insn)
+{
+    const cs_x86 *x86 = &insn->at->detail->x86;
+
+    if (insn->at->id != X86_INS_MOV || x86->op_count != 2 || x86->operands[0].type != X86_OP_REG ||
+        x86->operands[0].reg != X86_REG_RAX || x86->operands[1].type != X86_OP_REG)
+        return 0;
+    return otp_insn_reg(x86->operands[1].reg);
+}
+
+static enum otp_result find_result(otp_regs holds)
+{
+    static const char *const names[] = {
+#define RESULT(NAME, name) [OTP_RESULT_##NAME] = #name,
+        OTP_RESULTS(RESULT)
+    };
+    otp_regs one;
+
+    for (size_t i = 1; i < sizeof names / sizeof *names; i++)
+        if (otp_insn_regs(names[i], &one) && one == holds)
+            return (enum otp_result)i;
+    return OTP_RESULT_RETURNED;
+}
+
+/* Whether who passes `at` returns, and who returns passes it, by way of `copied`, where rax is set. */
+static bool all_pass(const struct function *f, uint64_t at, uint64_t copied)
+{
+    for (const struct jump *j = f->jumps; j < f->jumps + f->njumps; j++) {
+        bool from = j->from >= at && j->from <= f->back, to = j->to > at && j->to <= f->back;
+
+        if (from != to || (from && (j->from < copied) != (j->to <= copied)))
+            return false;
+    }
+    return true;
+}
+
+static bool find_site(struct function *f, const struct otp_place *place, struct otp_site *out)
+{
+    otp_regs rax = otp_insn_reg(X86_REG_RAX), holds = rax;
+    uint64_t copied = f->back;
+
+    for (size_t i = f->nline - 1; i-- > 0;) {
+        struct otp_insn *insn = &f->insn;
+        otp_regs source;
+
+        if (!otp_insn_decode(insn, f->line[i]) || ends_line(insn))
+            return false;
+        source = holds == rax ? find_source(insn) : 0;
+        if (source) {
+            holds = source;
+            copied = f->line[i];
+        } else if (otp_insn_writes(insn, holds)) {
+            return false;
+        }
+        if (!otp_insn_is_emulated(insn) || !otp_insn_takes_probe(insn) || !all_pass(f, f->line[i], copied) ||
+            !find_result(holds))
+            continue;
+        otp_site_take(insn, place, out);
+        out->result = find_result(holds);
+        return out->offset != 0;
+    }
+    return false;
+}
+
+static bool open_function(struct function *f, struct otp_image *image, const struct otp_place *place)
+{
+    if (!otp_insn_open(&f->insn, image) || !otp_insn_open(&f->ahead, image))
+        return false;
+    f->line = calloc(place->size, sizeof *f->line);
+    f->parts[f->nparts++] = (struct part){place->address, place->address + place->size};
+    return f->line;
+}
+
+int otp_exit(struct otp_image *image, const struct otp_place *place, struct otp_site *out, char *why, size_t size)
+{
+    struct function f = {0};
+    int err = -ENOEXEC;
+
+    if (!place->size || place->size > MAX_BYTES) {
+        snprintf(why, size, "its size is not known");
+        return err;
+    }
+    if (!open_function(&f, image, place)) {
+        snprintf(why, size, "memory is short");
+        err = -ENOMEM;
+    } else {
+        look_at_all(&f);
+        if (!f.unclear && find_site(&f, place, out))
+            err = 0;
+        else
+            snprintf(why, size, "%s", f.unclear ? f.unclear : "no place for a probe is on all ways out of it");
+    }
+    otp_insn_close(&f.insn);
+    otp_insn_close(&f.ahead);
+    free(f.line);
+    free(f.jumps);
+    return err;
+}
