@@ -37,10 +37,8 @@ class PerfMap:
         if i < 0 or address >= self.ends[i]:
             return None
         name = self.names[i].removesuffix("-CodeInfoPrologue")
-        if name.endswith("::codeHeader"):
-            return SHARED  # a module's own way to it
-        if name.endswith("::codeFooter"):
-            return None
+        if name.endswith(("::codeHeader", "::codeFooter")):
+            return SHARED  # a module's own ways to it
         return SHARED if name.startswith("global::") else name.replace("'", "")
 
 

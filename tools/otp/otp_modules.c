@@ -20,6 +20,8 @@ enum {
     MAX_EMPTY = 1 << 17,     /* zeroes that end a shared mapping's used part: to read on would give it memory */
     CHUNK = 1 << 16,
     MAX_ARITY = 255,
+    WAY_BYTES = 6,           /* rex jmp distance */
+    MAX_WAYS = 512,          /* of a module: to each piece of shared code one */
     TAG_ATOM = 0x0b,
 };
 
@@ -153,6 +155,26 @@ static uint64_t read_module_name(const struct otp_modules *ms, const struct otp_
     return name;
 }
 
+static bool are(const unsigned char *bytes, unsigned char first, unsigned char second)
+{
+    return bytes[0] == first && bytes[1] == second;
+}
+
+/* They stand behind a call of what ends the VM, where a function without an end would run into. */
+static uint64_t find_ways(const struct otp_modules *ms, const struct otp_module *m)
+{
+    enum { CALL_BYTES = 6 };
+    unsigned char bytes[CALL_BYTES + MAX_WAYS * WAY_BYTES];
+    uint64_t end = m->functions[m->n], last = end - m->functions[m->n - 1];
+    size_t size = last < sizeof bytes ? last : sizeof bytes, at = size;
+
+    if (otp_modules_read(ms, end - size, bytes, size))
+        return end;
+    while (at >= WAY_BYTES && are(bytes + at - WAY_BYTES, 0x40, 0xe9))
+        at -= WAY_BYTES;
+    return at >= CALL_BYTES && are(bytes + at - CALL_BYTES, 0xff, 0x15) ? end - size + at : end;
+}
+
 /* The module whose header is at `start`; NULL when it is none. */
 static struct otp_module *read_module(const struct otp_modules *ms, uint64_t start, uint64_t limit)
 {
@@ -170,8 +192,10 @@ static struct otp_module *read_module(const struct otp_modules *ms, uint64_t sta
     m->functions = m->n ? calloc(m->n + 1, 8) : NULL;
     if (m->functions && !otp_modules_read(ms, start + l->functions, m->functions, 8 * (m->n + 1)) &&
         m->functions[0] > start && is_ascending(m->functions, m->n + 1) && m->functions[m->n] <= limit &&
-        (m->name = read_module_name(ms, m)))
+        (m->name = read_module_name(ms, m))) {
+        m->ways = ms->layout.native ? find_ways(ms, m) : m->functions[m->n];
         return m;
+    }
     free_module(m);
     return NULL;
 }
@@ -314,6 +338,8 @@ static bool is_shared(const struct otp_modules *ms, const struct memory_mapping 
     const struct otp_module *before = kept_before(ms, region, address), *after;
     size_t rank = rank_of(ms, address);
 
+    if (before && address >= before->ways && address < end_of(before))
+        return true;
     if (before && address < before->functions[0])
         return address >= before->start + ms->layout.functions + 8 * (before->n + 1); /* a module's own way there */
     after = rank < ms->n ? ms->kept[rank] : NULL;
@@ -331,7 +357,7 @@ static struct otp_module *find_kept(struct otp_modules *ms, const struct memory_
         m = NULL;
     }
     *kind = is_shared(ms, region, address) ? OTP_CODE_SHARED : OTP_CODE_UNKNOWN;
-    return m && address >= m->functions[0] && address < end_of(m) ? m : NULL;
+    return m && address >= m->functions[0] && address < m->ways ? m : NULL;
 }
 
 struct otp_module *otp_modules_find(struct otp_modules *ms, uint64_t address, enum otp_code_kind *kind, int *err)

@@ -2,7 +2,9 @@
 /*
  * Where the modules of a stock emulator are in its memory. In executable memory a module begins with its header, which
  * lists its functions; the emulator's own code that all functions share has none, and stands before the module that the
- * emulator makes of its own. Source: BeamCodeHeader of OTP's beam_code.h; beamasm_init of jit/beam_jit_main.cpp.
+ * emulator makes of its own. A module's jumps to it stand between its header and its first function, since OTP 27
+ * behind the last one. Source: BeamCodeHeader of OTP's beam_code.h; beamasm_init of jit/beam_jit_main.cpp; the memory
+ * of VMs.
  */
 #ifndef TOOLS_OTP_MODULES_H
 #define TOOLS_OTP_MODULES_H
@@ -18,6 +20,7 @@ struct otp_module {
     uint64_t name;       /* atom, as a term */
     uint64_t seen;       /* how often code had been purged when it was there */
     uint64_t *functions; /* n addresses of infos and the end, ascending */
+    uint64_t ways;       /* where its jumps to shared code begin, which stand before the end; the end: it has none */
     size_t n;
     struct otp_lines *lines; /* NULL: not read yet */
     unsigned char header[OTP_MODULE_HEADER]; /* up to layout.functions */
