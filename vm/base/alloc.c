@@ -175,16 +175,18 @@ static inline void *count_block(enum mem_kind kind, void *ptr)
 	return ptr;
 }
 
-void *mem_try_alloc_as(enum mem_kind kind, size_t bytes)
+static inline void *try_alloc_as(enum mem_kind kind, size_t bytes)
 {
 	return count_block(kind, unlikely(bytes > SIZE_MAX - MARK_BYTES) ? NULL : take_block(bytes + MARK_BYTES));
 }
 
-void *mem_try_alloc(size_t bytes) { return mem_try_alloc_as(MEM_SYSTEM, bytes); }
+void *mem_try_alloc_as(enum mem_kind kind, size_t bytes) { return try_alloc_as(kind, bytes); }
+
+void *mem_try_alloc(size_t bytes) { return try_alloc_as(MEM_SYSTEM, bytes); }
 
 void *mem_alloc_as(enum mem_kind kind, size_t bytes)
 {
-	void *ptr = mem_try_alloc_as(kind, bytes);
+	void *ptr = try_alloc_as(kind, bytes);
 
 	if (unlikely(ptr == NULL))
 		report_exhaustion(bytes);
