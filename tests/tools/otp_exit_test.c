@@ -44,6 +44,25 @@ static const struct {
      ".pushsection .text.unlikely,\"ax\"; back_cold: .cfi_startproc; inc %rbx; jmp 2b; .cfi_endproc; .popsection", -1, 0},
     {"returns_apart", "push %rbx; mov %rdi,%rbx; test %rsi,%rsi; jne other_cold; nop; mov %rbx,%rax; pop %rbx; ret;"
      ".pushsection .text.unlikely,\"ax\"; other_cold: .cfi_startproc; mov %rbx,%rax; pop %rbx; ret; .cfi_endproc; .popsection", -1, 0},
+    {"loops_past_a_place", "push %rbx; mov %rdi,%rbx; test %rsi,%rsi; je 3f; inc %rdx; 2: loop 1f; 3: test %rdx,%rdx; je 1f; inc %rdx;"
+     "1: mov %rbx,%rax; pop %rbx; ret", 7, OTP_RESULT_BX}, /* not the second je */
+    {"table_and_tail_call", "push %rbx; mov %rdi,%rbx; lea 9f(%rip),%rdx; movslq (%rdx,%rsi,4),%rax; add %rdx,%rax; jmp *%rax;"
+     "1: mov (%rdi),%rax; pop %rbx; jmp *%rax; 2: nop; mov %rbx,%rax; pop %rbx; ret; .pushsection .rodata; 9: .long 1b-9b, 2b-9b; .popsection", -1, 0},
+    {"table_and_labels", "push %rbx; mov %rdi,%rbx; lea 9f(%rip),%rdx; movslq (%rdx,%rsi,4),%rax; add %rdx,%rax; jmp *%rax;"
+     "1: lea 8f(%rip),%rdx; mov (%rdx,%rsi,8),%rax; jmp *%rax; 3: nop; 2: mov %rbx,%rax; pop %rbx; ret; .pushsection .rodata;"
+     "9: .long 1b-9b, 3b-9b; .popsection; .pushsection .data.rel.ro,\"aw\"; .balign 8; 8: .quad 2b; .popsection", -1, 0},
+    {"table_over_a_part", "push %rbx; mov %rdi,%rbx; lea 9f(%rip),%rdx; movslq (%rdx,%rsi,4),%rax; add %rdx,%rax; jmp *%rax;"
+     "1: inc %rbx; nop; 2: mov %rbx,%rax; pop %rbx; ret; .pushsection .text.unlikely,\"ax\"; over_cold: .cfi_startproc; call abort@plt;"
+     ".cfi_endproc; .popsection; .pushsection .rodata; 9: .long 1b-9b, over_cold-9b, 2b-9b; .popsection", -1, 0},
+    {"part_by_table_alone", "push %rbx; mov %rdi,%rbx; lea 9f(%rip),%rdx; movslq (%rdx,%rsi,4),%rax; add %rdx,%rax; jmp *%rax;"
+     "1: inc %rbx; nop; 2: mov %rbx,%rax; pop %rbx; ret; .pushsection .text.unlikely,\"ax\"; alone_cold: .cfi_startproc; call puts@plt;"
+     "jmp 2b; .cfi_endproc; .popsection; .pushsection .rodata; 9: .long 1b-9b, alone_cold-9b; .popsection", -1, 0},
+    {"long_table", "push %rbx; mov %rdi,%rbx; lea 9f(%rip),%rdx; movslq (%rdx,%rsi,4),%rax; add %rdx,%rax; jmp *%rax;"
+     "1: nop; 2: mov %rbx,%rax; pop %rbx; ret; .pushsection .rodata; 9: .rept 4096; .long 1b-9b; .endr; .long 2b-9b; .popsection", -1, 0},
+    {"entered_by_unwinding", "push %rbx; mov %rdi,%rbx; nop; 2: mov %rbx,%rax; pop %rbx; ret; .pushsection .text.unlikely,\"ax\";"
+     "pad_cold: .cfi_startproc; call puts@plt; jmp 2b; .cfi_endproc; .popsection", -1, 0},
+    {"cmpxchg", "mov (%rdi),%rax; nop; lock cmpxchg %rsi,(%rdi); ret", -1, 0},
+    {"xlat", "mov %rdi,%rax; nop; xlatb; ret", -1, 0},
     {"never", "push %rbx; 1: jmp 1b", -1, 0},
     {"undecodable", ".byte 0x06,0x06; ret", -1, 0},
 };
@@ -64,7 +83,7 @@ static struct otp_symbols *assemble(void)
     for (int i = 0; i < NCASES; i++)
         fprintf(file, ".balign 16, 0xcc\n.globl %s\n.type %s, @function\n%s: .cfi_startproc\n%s\n.cfi_endproc\n.size %s, . - %s\n",
                 cases[i].name, cases[i].name, cases[i].name, cases[i].code, cases[i].name, cases[i].name);
-    fprintf(file, ".section .note.GNU-stack,\"\",@progbits\n");
+    fprintf(file, ".section .rodata\n.long 0\n.section .note.GNU-stack,\"\",@progbits\n");
     fclose(file);
     snprintf(command, sizeof command, "cd %s && gcc -shared -o a.so a.s", dir);
     ck_assert_int_eq(system(command), 0);

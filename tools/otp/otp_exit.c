@@ -12,7 +12,14 @@
 
 #include "otp_insn.h"
 
-enum { MAX_PARTS = 8, MAX_BYTES = 1 << 20, MAX_TABLE = 4096 };
+enum {
+    MAX_PARTS = 8,
+    MAX_BYTES = 1 << 18,  /* of a part: the largest function of OTP 25 to 29 has 109,098 */
+    MAX_TABLE = 4096,
+    MAX_TABLES = 64,
+    MAX_JUMPS = 1 << 16,
+    MAX_STEPS = 256,      /* back from the return */
+};
 
 /* From 0: from wherever an entry of a jump table is read. */
 struct jump {
@@ -32,7 +39,10 @@ struct function {
     uint64_t *line; /* the instructions up to the return, by address */
     size_t nline;
     uint64_t back; /* its return, 0: none was met */
-    bool by_table, has_table;
+    otp_regs entry, base, sum; /* what holds an entry of a table, the table, and both added; 0: nothing */
+    otp_regs bases, tables;    /* that it jumps by; that a table was put into */
+    size_t ntables;
+    int err;
     const char *unclear; /* why it is not known how it is left; NULL: it is */
 };
 
@@ -54,12 +64,17 @@ static bool is_within(const struct function *f, uint64_t address)
 
 static void add_jump(struct function *f, uint64_t from, uint64_t to)
 {
+    if (f->njumps == MAX_JUMPS) {
+        refuse(f, "it has too many jumps");
+        return;
+    }
     if (f->njumps == f->room) {
         size_t room = f->room ? f->room * 2 : 256;
         struct jump *more = reallocarray(f->jumps, room, sizeof *more);
 
         if (!more) {
             refuse(f, "memory is short");
+            f->err = -ENOMEM;
             return;
         }
         f->jumps = more;
@@ -79,20 +94,72 @@ static void add_part(struct function *f, uint64_t inside)
         f->parts[f->nparts++] = (struct part){begin, begin + size};
 }
 
-/* A table of distances from itself, as a switch of position-independent code has it. */
-static void look_for_table(struct function *f, uint64_t table)
+/* Whether code takes the address: another table begins there. */
+static bool is_taken(struct otp_image *image, uint64_t address)
 {
-    const unsigned char *entry;
+    const unsigned char *code = otp_image_at(image, image->text, image->text_size);
     int32_t distance;
 
-    for (size_t i = 0; i < MAX_TABLE && !otp_image_is_code(f->insn.image, table); i++) {
-        if (!(entry = otp_image_at(f->insn.image, table + i * sizeof distance, sizeof distance)))
+    for (uint64_t i = 2; code && i + 4 <= image->text_size; i++) {
+        if (code[i - 2] != 0x8d || (code[i - 1] & 0xc7) != 0x05)
+            continue;
+        memcpy(&distance, code + i, sizeof distance);
+        if (image->text + i + 4 + (uint64_t)(int64_t)distance == address)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * A table of distances from itself, as a switch of position-independent code has it. It ends where another begins, or
+ * where an entry leads to no code. An entry may lead to a part that nothing else jumps to.
+ */
+static void look_for_table(struct function *f, uint64_t table, otp_regs base)
+{
+    struct otp_image *image = f->insn.image;
+    const unsigned char *entry;
+    int32_t distance;
+    uint64_t to;
+
+    for (size_t i = 0; !f->unclear && !otp_image_is_code(image, table); i++) {
+        if (!(entry = otp_image_at(image, table + i * sizeof distance, sizeof distance)))
             return;
         memcpy(&distance, entry, sizeof distance);
-        if (!is_within(f, table + (uint64_t)(int64_t)distance))
-            return;
-        f->has_table = true;
-        add_jump(f, 0, table + (uint64_t)(int64_t)distance);
+        to = table + (uint64_t)(int64_t)distance;
+        if (!is_within(f, to)) {
+            if (!otp_image_is_code(image, to) || (i && is_taken(image, table + i * sizeof distance)))
+                return;
+            add_part(f, to);
+        }
+        if (i == MAX_TABLE || (!i && f->ntables++ == MAX_TABLES))
+            refuse(f, "it has too large tables");
+        f->tables |= base;
+        add_jump(f, 0, to);
+    }
+}
+
+/*
+ * movslq (table,number,4),entry; add table,entry (or entry,table); jmp *entry. Any other jump by a register may be a
+ * call.
+ */
+static void follow_entry(struct function *f)
+{
+    const cs_x86 *x86 = &f->insn.at->detail->x86;
+    const cs_x86_op *op = x86->operands;
+    bool two = x86->op_count == 2 && op[0].type == X86_OP_REG && op[0].size == 8;
+
+    if (f->insn.at->id == X86_INS_MOVSXD && two && op[1].type == X86_OP_MEM && op[1].mem.scale == 4) {
+        f->entry = otp_insn_reg(op[0].reg);
+        f->base = otp_insn_reg(op[1].mem.base);
+        f->sum = 0;
+        if (f->entry == f->base)
+            f->entry = f->base = 0;
+    } else if (f->insn.at->id == X86_INS_ADD && two && f->entry && op[1].type == X86_OP_REG &&
+               (otp_insn_reg(op[0].reg) | otp_insn_reg(op[1].reg)) == (f->entry | f->base)) {
+        f->sum = otp_insn_reg(op[0].reg);
+        f->entry = 0;
+    } else if (otp_insn_writes(&f->insn, f->entry | f->sum | (f->entry ? f->base : 0))) {
+        f->entry = f->base = f->sum = 0;
     }
 }
 
@@ -113,7 +180,9 @@ static void look_at_jump(struct function *f)
     uint64_t target = otp_insn_target(&f->insn);
 
     if (!target && x86->op_count == 1 && x86->operands[0].type == X86_OP_REG) {
-        f->by_table = true;
+        if (!f->sum || otp_insn_reg(x86->operands[0].reg) != f->sum)
+            refuse(f, "it jumps to where a register says");
+        f->bases |= f->base;
         return;
     }
     if (!target) {
@@ -140,10 +209,12 @@ static void look_at(struct function *f)
 
     if (otp_insn_is(&f->insn, CS_GRP_RET))
         look_at_return(f);
-    else if (otp_insn_is(&f->insn, CS_GRP_JUMP))
+    else if (otp_insn_is_jump(&f->insn))
         look_at_jump(f);
     else if (f->insn.at->id == X86_INS_LEA && x86->operands[1].mem.base == X86_REG_RIP)
-        look_for_table(f, f->insn.at->address + f->insn.at->size + (uint64_t)x86->operands[1].mem.disp);
+        look_for_table(f, f->insn.at->address + f->insn.at->size + (uint64_t)x86->operands[1].mem.disp,
+                       otp_insn_reg(x86->operands[0].reg));
+    follow_entry(f);
 }
 
 static void look_at_part(struct function *f, const struct part *part)
@@ -165,7 +236,7 @@ static void look_at_all(struct function *f)
         look_at_part(f, &f->parts[i]);
     if (!f->back)
         refuse(f, "it returns nowhere");
-    if (f->by_table && !f->has_table)
+    if (f->bases & ~f->tables)
         refuse(f, "it jumps by a table that is not found");
 }
 
@@ -219,12 +290,29 @@ static bool all_pass(const struct function *f, uint64_t at, uint64_t copied)
     return true;
 }
 
+static bool is_jumped_to(const struct function *f, uint64_t to)
+{
+    for (const struct jump *j = f->jumps; j < f->jumps + f->njumps; j++)
+        if (j->to == to)
+            return true;
+    return false;
+}
+
+/* Whether code that is not known to be the function's leads there, such as a part that unwinding alone goes to. */
+static bool others_lead_to(const struct function *f, uint64_t from, uint64_t to)
+{
+    for (uint64_t at = from; at <= to; at++)
+        if (otp_image_is_jumped_to(f->insn.image, at, at) && !is_jumped_to(f, at))
+            return true;
+    return false;
+}
+
 static bool find_site(struct function *f, const struct otp_place *place, struct otp_site *out)
 {
     otp_regs rax = otp_insn_reg(X86_REG_RAX), holds = rax;
     uint64_t copied = f->back;
 
-    for (size_t i = f->nline - 1; i-- > 0;) {
+    for (size_t i = f->nline - 1, end = i > MAX_STEPS ? i - MAX_STEPS : 0; i-- > end;) {
         struct otp_insn *insn = &f->insn;
         otp_regs source;
 
@@ -238,7 +326,7 @@ static bool find_site(struct function *f, const struct otp_place *place, struct 
             return false;
         }
         if (!otp_insn_is_emulated(insn) || !otp_insn_takes_probe(insn) || !all_pass(f, f->line[i], copied) ||
-            !find_result(holds))
+            !find_result(holds) || others_lead_to(f, f->line[i] + 1, f->back))
             continue;
         otp_site_take(insn, place, out);
         out->result = find_result(holds);
@@ -262,7 +350,7 @@ int otp_exit(struct otp_image *image, const struct otp_place *place, struct otp_
     int err = -ENOEXEC;
 
     if (!place->size || place->size > MAX_BYTES) {
-        snprintf(why, size, "its size is not known");
+        snprintf(why, size, "its size is not known, or too large");
         return err;
     }
     if (!open_function(&f, image, place)) {
@@ -272,7 +360,9 @@ int otp_exit(struct otp_image *image, const struct otp_place *place, struct otp_
         look_at_all(&f);
         if (!f.unclear && find_site(&f, place, out))
             err = 0;
-        else
+        else if (f.err)
+            err = f.err;
+        if (err)
             snprintf(why, size, "%s", f.unclear ? f.unclear : "no place for a probe is on all ways out of it");
     }
     otp_insn_close(&f.insn);

@@ -65,11 +65,18 @@ bool otp_insn_is(const struct otp_insn *insn, uint8_t group)
     return cs_insn_group(insn->capstone, insn->at, group);
 }
 
+/* Capstone counts `loop` to no jumps. */
+bool otp_insn_is_jump(const struct otp_insn *insn)
+{
+    return otp_insn_is(insn, CS_GRP_JUMP) ||
+           (otp_insn_is(insn, CS_GRP_BRANCH_RELATIVE) && !otp_insn_is(insn, CS_GRP_CALL));
+}
+
 uint64_t otp_insn_target(const struct otp_insn *insn)
 {
     const cs_x86 *x86 = &insn->at->detail->x86;
 
-    if (!otp_insn_is(insn, CS_GRP_JUMP) && !otp_insn_is(insn, CS_GRP_CALL))
+    if (!otp_insn_is_jump(insn) && !otp_insn_is(insn, CS_GRP_CALL))
         return 0;
     return x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM ? (uint64_t)x86->operands[0].imm : 0;
 }
@@ -106,10 +113,18 @@ bool otp_insn_regs(const char *names, otp_regs *out)
 
 static bool is_repeated(const cs_insn *at)
 {
-    return at->bytes[0] == 0xf2 || at->bytes[0] == 0xf3;
+    const uint8_t *prefix = at->detail->x86.prefix;
+
+    return at->bytes[0] == 0xf2 || at->bytes[0] == 0xf3 || prefix[0] == X86_PREFIX_REP || prefix[0] == X86_PREFIX_REPNE;
 }
 
-/* Of repeated string instructions we do not trust the list. */
+/* Whether capstone's list lacks a register that it writes: cmpxchg of memory (rax), xlatb (al), enter (rbp). */
+static bool is_badly_listed(const cs_insn *at)
+{
+    return is_repeated(at) || at->id == X86_INS_CMPXCHG || at->id == X86_INS_XLATB || at->id == X86_INS_ENTER;
+}
+
+/* Where we do not trust the list, all may be written. */
 bool otp_insn_writes(const struct otp_insn *insn, otp_regs regs)
 {
     cs_regs read, write;
@@ -117,7 +132,7 @@ bool otp_insn_writes(const struct otp_insn *insn, otp_regs regs)
 
     if (insn->at->id == X86_INS_ENDBR64)
         return false;
-    if (is_repeated(insn->at) || cs_regs_access(insn->capstone, insn->at, read, &nread, write, &nwrite))
+    if (is_badly_listed(insn->at) || cs_regs_access(insn->capstone, insn->at, read, &nread, write, &nwrite))
         return true;
     for (uint8_t i = 0; i < nwrite; i++)
         if (otp_insn_reg(write[i]) & regs)

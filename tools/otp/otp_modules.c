@@ -155,12 +155,16 @@ static uint64_t read_module_name(const struct otp_modules *ms, const struct otp_
     return name;
 }
 
-static bool are(const unsigned char *bytes, unsigned char first, unsigned char second)
+/* rex opcode distance, or its like by a word in memory. */
+static bool is_by_distance_or_word(const unsigned char *bytes, unsigned char opcode, unsigned char mode)
 {
-    return bytes[0] == first && bytes[1] == second;
+    return (bytes[0] == 0x40 && bytes[1] == opcode) || (bytes[0] == 0xff && bytes[1] == mode);
 }
 
-/* They stand behind a call of what ends the VM, where a function without an end would run into. */
+/*
+ * They stand behind a call of what ends the VM, where a function without an end would run into. Calls and jumps over
+ * more than 2 GiB go by a word behind the code.
+ */
 static uint64_t find_ways(const struct otp_modules *ms, const struct otp_module *m)
 {
     enum { CALL_BYTES = 6 };
@@ -170,9 +174,9 @@ static uint64_t find_ways(const struct otp_modules *ms, const struct otp_module 
 
     if (otp_modules_read(ms, end - size, bytes, size))
         return end;
-    while (at >= WAY_BYTES && are(bytes + at - WAY_BYTES, 0x40, 0xe9))
+    while (at >= WAY_BYTES && is_by_distance_or_word(bytes + at - WAY_BYTES, 0xe9, 0x25))
         at -= WAY_BYTES;
-    return at >= CALL_BYTES && are(bytes + at - CALL_BYTES, 0xff, 0x15) ? end - size + at : end;
+    return at >= CALL_BYTES && is_by_distance_or_word(bytes + at - CALL_BYTES, 0xe8, 0x15) ? end - size + at : end;
 }
 
 /* The module whose header is at `start`; NULL when it is none. */

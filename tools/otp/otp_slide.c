@@ -41,12 +41,12 @@ const char *otp_cost_text(enum otp_cost cost)
 
 static bool ends_line(const struct otp_insn *insn)
 {
-    static const uint8_t groups[] = {CS_GRP_JUMP, CS_GRP_CALL, CS_GRP_RET, CS_GRP_INT, CS_GRP_IRET, CS_GRP_PRIVILEGE};
+    static const uint8_t groups[] = {CS_GRP_CALL, CS_GRP_RET, CS_GRP_INT, CS_GRP_IRET, CS_GRP_PRIVILEGE};
 
     for (size_t i = 0; i < sizeof groups; i++)
         if (otp_insn_is(insn, groups[i]))
             return true;
-    return false;
+    return otp_insn_is_jump(insn);
 }
 
 /* ---- jumps back, which would make the probe count more than calls */
@@ -62,7 +62,7 @@ static bool short_jump_leads_to(struct walk *walk, uint64_t from, uint64_t to)
 
         if (!otp_insn_decode(&walk->insn, at))
             return true; /* not known */
-        target = otp_insn_is(&walk->insn, CS_GRP_JUMP) ? otp_insn_target(&walk->insn) : 0;
+        target = otp_insn_is_jump(&walk->insn) ? otp_insn_target(&walk->insn) : 0;
         if (target && target >= from && target <= to)
             return true;
     }
