@@ -602,13 +602,24 @@ static bool is_early(const struct session *s)
            (!s->options->interval_ns || now_ns + s->early_ns / 2 < end_ns);
 }
 
+/*
+ * The time up to which all is told by now: threads tell by pages later. What lasts is as old as it was then, as by now
+ * it may be over.
+ */
+static uint64_t told_until(const struct session *s)
+{
+    uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) - (s->pages ? BATCH_MERGE_PATIENCE_NS : 0);
+
+    return until_ns > s->now_ns ? until_ns : s->now_ns;
+}
+
 static int on_early(struct session *s)
 {
     int percent;
 
     if (!is_early(s))
         return 0;
-    s->now_ns = clock_ns(CLOCK_MONOTONIC);
+    s->now_ns = told_until(s);
     percent = s->ops->early(s->ctx, s);
     if (percent < 0)
         return fail(percent, "cannot read results: %s", strerror(-percent));
