@@ -350,7 +350,7 @@ START_TEST(test_efile_keeps_the_function_of_an_owner_on_a_terminal)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "for c in 60 44; do terminal $c \"$ERLSNOOP spawns -- $EMITTER 'process__spawn=7|<0.7.0>|rabbit_vhost_sup_sup_of_a_long_name:init_of_many/1'\"; done");
+        "for c in 60 44; do terminal $c \"$ERLSNOOP spawns -- $EMITTER 'process__spawn=7|<0.7.0>|rabbit_vhost_sup_sup_of_a_long_name:init_of_many/1'\"; done | grep -v /emitter"); /* whose path may be longer */
 
     ck_assert_msg(strstr(r->out, "..:init_of_many/1\n") != NULL, "%s%s", r->out, r->err);
     ck_assert_msg(strstr(r->out, " ..:") == NULL && strstr(r->out, " rabbit_") && support_width(r->out) <= 60, "%s%s", r->out, r->err);
