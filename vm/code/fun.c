@@ -69,20 +69,6 @@ struct fun_entry *fun_get(Term module, const uint8_t uniq[16], int32_t index, in
 	return get_entry(&f, false);
 }
 
-Term fun_put(struct heap *h, struct fun_entry *e, uint32_t arity, uint32_t num_free, const Term *env, Term creator)
-{
-	Term *at = heap_alloc(h, FUN_WORDS + num_free);
-	struct fun *f = (struct fun *)at;
-
-	f->header = HEADER(FUN_WORDS - 1 + num_free, SUB_FUN);
-	f->entry = e;
-	f->shape = (uint64_t)arity << 32 | num_free;
-	f->creator = creator;
-	for (uint32_t i = 0; i < num_free; i++)
-		f->env[i] = env[i];
-	return term_from_boxed(at);
-}
-
 /* Only under the lock. */
 static Term make_literal(struct export *e)
 {

@@ -26,8 +26,6 @@ enum { FUNS_FOREIGN_MAX = 1 << 20 };
 
 /* The entry, made when it is missing. Any thread. */
 struct fun_entry *fun_get(Term module, const uint8_t uniq[16], int32_t index, int32_t old_index, int32_t old_uniq);
-/* A fun on h. GC: none. env: num_free terms. */
-Term fun_put(struct heap *h, struct fun_entry *e, uint32_t arity, uint32_t num_free, const Term *env, Term creator);
 /* The term fun M:F/A, a literal of the export's own. */
 Term fun_of_export(struct export *e);
 

@@ -238,7 +238,7 @@ static void put_fun(struct etf_encoder *e, const struct fun *p)
 	put_integer(e, term_from_small(f.old_uniq));
 	for (unsigned i = fun_num_free(p); i-- > 0;)
 		word_stack_push(&e->todo, p->env[i]);
-	word_stack_push(&e->todo, p->creator);
+	word_stack_push(&e->todo, fun_creator(p));
 }
 
 /* Of what stands at `start` and behind it, pieces too. */

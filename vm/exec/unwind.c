@@ -109,7 +109,7 @@ static Term info_module(Term module)
 		{ am_binary, am_erl_stdlib_errors },        { am_ets, am_erl_stdlib_errors },
 		{ am_lists, am_erl_stdlib_errors },         { am_maps, am_erl_stdlib_errors },
 		{ am_math, am_erl_stdlib_errors },          { am_re, am_erl_stdlib_errors },
-		{ am_unicode, am_erl_stdlib_errors },
+		{ am_unicode, am_erl_stdlib_errors },       { am_code, am_erl_kernel_errors },
 	};
 
 	for (size_t i = 0; i < sizeof(formatters) / sizeof(formatters[0]); i++)

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/release.h"
+
 typedef uint64_t Term;
 
 #define TERM_NONE ((Term)0)
@@ -181,13 +183,18 @@ struct fun {
 	Term header;         /* HEADER(FUN_WORDS - 1 + num_free, SUB_FUN) */
 	struct fun_entry *entry;
 	uint64_t shape;      /* arity (without the free variables) << 32 | num_free */
-	Term creator;        /* pid */
+	Term creator;        /* pid; fun_creator says who is told as that */
 	Term env[];          /* num_free terms */
 };
 #define FUN_WORDS (sizeof(struct fun) / sizeof(Term))
 /* The terms of a fun start at this word (creator, env...). */
 #define FUN_FIRST_TERM 3
 static inline struct fun *fun_ptr(Term t) { return (struct fun *)boxed_ptr(t); }
+/* Who is told to have made it: init, the first process, of all of them where the release tells no other. */
+static inline Term fun_creator(const struct fun *f)
+{
+	return release_hides_creators() ? term_from_pid(0, 0) : f->creator;
+}
 static inline unsigned fun_arity(const struct fun *f) { return (unsigned)(f->shape >> 32); }
 static inline unsigned fun_num_free(const struct fun *f) { return (unsigned)f->shape; }
 #define EXPORT_FUN_WORDS 2

@@ -35,6 +35,13 @@ main() ->
         {setopts_foreign, fun() -> ets:setopts(foreign(public), {heir, none}) end},
         {process_flag, fun() -> process_flag(foo, true) end},
         {process_flag_value, fun() -> process_flag(priority, foo) end},
+        {flag_of_another, fun() -> process_flag(whereis(init), foo, 3) end},
+        {flag_of_dead, fun() -> process_flag(dead(), save_calls, 3) end},
+        {flag_of_none, fun() -> process_flag(foo, save_calls, 3) end},
+        {flag_of_another_value, fun() -> process_flag(whereis(init), save_calls, -3) end},
+        {system_flag, fun() -> erlang:system_flag(foo, 3) end},
+        {system_flag_value, fun() -> erlang:system_flag(min_heap_size, foo) end},
+        {system_flag_time, fun() -> erlang:system_flag(time_offset, foo) end},
         {halt, fun() -> halt(0, [foo]) end},
         {spawn_opt, fun() -> spawn_opt(lists, seq, [1, 2], [foo]) end},
         {start_timer, fun() -> erlang:start_timer(1 bsl 70, Self, x) end},
@@ -99,6 +106,13 @@ show(Name, F) ->
 %% expect: setopts_foreign: none ["*** argument 2: invalid options"]
 %% expect: process_flag: badopt ["*** argument 1: invalid process flag"]
 %% expect: process_flag_value: none ["*** argument 2: invalid value for this process flag"]
+%% expect: flag_of_another: none ["*** argument 2: invalid process flag"]
+%% expect: flag_of_dead: badtype ["*** argument 1: the pid does not refer to an existing process"]
+%% expect: flag_of_none: badtype ["*** argument 1: not a pid"]
+%% expect: flag_of_another_value: none ["*** argument 3: invalid value for process flag 'save_calls'"]
+%% expect: system_flag: badopt ["*** argument 1: invalid system flag"]
+%% expect: system_flag_value: none ["*** argument 2: invalid value for this system flag"]
+%% expect: system_flag_time: badopt ["*** argument 1: invalid system flag"]
 %% expect: halt: badopt ["*** argument 2: invalid option in list"]
 %% expect: spawn_opt: badopt ["*** argument 4: invalid spawn option"]
 %% expect: start_timer: time ["*** argument 1: exceeds the maximum supported time value"]

@@ -14,6 +14,7 @@ main() ->
     asked(),
     services(),
     terminal(),
+    funs(),
     compiled().
 
 %% expect: 27
@@ -117,6 +118,18 @@ terminal() ->
         catch_class(fun() -> prim_tty:isatty(other) end)]]).
 
 %% expect: [false,true,true,1,{error,badarg}]
+
+%% Whoever made them, equal funs have equal external terms. What is wrong with an argument of native coverage is told.
+funs() ->
+    Self = self(),
+    Make = fun() -> X = unknown(1), fun() -> X end end,
+    spawn(fun() -> Self ! {made, Make()} end),
+    Other = receive {made, F} -> F end,
+    io:format("~p~n", [[Other =:= Make(), term_to_binary(Other) =:= term_to_binary(Make()),
+        erlang:fun_info(Make(), pid) =:= {pid, whereis(init)}, erlang:fun_info(binary_to_term(term_to_binary(Other)), pid) =:= {pid, whereis(init)},
+        try code:get_coverage(unknown(foo), lists) catch error:badarg:Trace -> element(4, hd(Trace)) end]]).
+
+%% expect: [true,true,true,true,[{error_info,#{module => erl_kernel_errors}}]]
 
 compiled() ->
     Forms = [{attribute, 1, module, since27_made}, {attribute, 1, export, [{f, 1}]},

@@ -719,7 +719,7 @@ static Term local_item(Process *p, const struct fun *f, Term item)
 	case am_name: return fun_name(e);
 	case am_arity: return term_from_small(fun_arity(f));
 	case am_env: return heap_list_array(&p->heap, fun_num_free(f), f->env, NIL);
-	case am_pid: return f->creator;
+	case am_pid: return fun_creator(f);
 	case am_index: return term_from_small(e->old_index);
 	case am_uniq: return term_from_small(e->old_uniq);
 	case am_new_index: return term_from_small(e->index);

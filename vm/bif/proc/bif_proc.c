@@ -541,20 +541,20 @@ Term bif_erlang_process_flag_2(Process *p, Term *args)
 
 static Term answer_save_calls(Process *p, struct process_call *c)
 {
-	return p != NULL ? SMALL((uint64_t)saved_calls_set(p, (uint32_t)small_value(c->items[0]))) : am_badarg;
+	return p != NULL ? SMALL((uint64_t)saved_calls_set(p, (uint32_t)small_value(c->items[0]))) : am_badtype;
 }
 
-/* The only flag of another process that may be set; the answer comes as {Ref, Result}. */
+/* The only flag of another process that may be set. The answer comes as {Ref, Result}; badtype: there is no such
+ * process. */
 Term bif_erts_internal_process_flag_3(Process *p, Term *args)
 {
 	struct process_call *c;
 	Term ref;
 
-	if (!term_is_local_pid(args[0]))
-		return am_badarg;
-	if (args[1] != am_save_calls)
+	if (!term_is_local_pid(args[0]) || !process_is_alive(args[0]))
 		return am_badtype;
-	if (!term_is_small(args[2]) || small_value(args[2]) < 0 || small_value(args[2]) > SAVED_CALLS_MAX)
+	if (args[1] != am_save_calls || !term_is_small(args[2]) || small_value(args[2]) < 0 ||
+	    small_value(args[2]) > SAVED_CALLS_MAX)
 		return am_badarg;
 	if (args[0] == p->id)
 		return exc_return_later(p, SMALL((uint64_t)saved_calls_set(p, (uint32_t)small_value(args[2]))));

@@ -702,11 +702,12 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 		before = tracer_put(&p->heap, trace_seq_set_tracer(args[1]));
 		break;
 	case am_time_offset:
-		if (args[1] == am_finalize)
-			before = am_final;
+		if (args[1] != am_finalize)
+			return exc_badarg_cause(p, am_badopt);
+		before = am_final;
 		break;
 	default:
-		break;
+		return exc_badarg_cause(p, am_badopt);
 	}
 	return before != TERM_NONE ? before : exc_badarg(p);
 }
