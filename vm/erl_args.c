@@ -659,7 +659,7 @@ static const char *find_root(const struct words *flags)
 
 void erl_args_use_library(void)
 {
-	char *erts = code_path_erts(), known[64];
+	char *erts = code_path_erts(), *stray, known[64];
 	int number = erts != NULL ? release_of_erts(erts + strlen("erts-")) : release_current->number;
 	const struct release *r = release_find(number);
 
@@ -667,9 +667,11 @@ void erl_args_use_library(void)
 	release_name_known(known, sizeof(known));
 	if (r == NULL)
 		erl_args_fail("the library in %s is of Erlang/OTP %d, and erlvm runs that of %s: name its root with "
-			      "-root or ERLVM_ROOT",
-			      code_path_root(), number, known);
+			      "-root or ERLVM_ROOT", code_path_root(), number, known);
 	release_use(r);
+	if ((stray = code_path_stray()) != NULL)
+		erl_args_fail("the library in %s is of several releases: lib/%s is not of Erlang/OTP %s, of which its "
+			      "ERTS is", code_path_root(), stray, r->text);
 }
 
 /* As erlexec leaves it for the programs that the VM starts. Returns the directory of programs. */

@@ -315,22 +315,50 @@ static const struct {
 	{ "erts-99.1", "-noshell -eval 'halt().'", "111" },
 };
 
-START_TEST(test_library_of_another_release_is_refused)
+/* What erlvm says of an installation with these folders when it is started so, and its status. */
+static void run_library(const char *folders, const char *line, char *out, size_t size)
 {
 	const char *build = getenv("BUILD");
-	char command[1024], out[512], expected[512];
+	char command[1024];
 	FILE *pipe;
 	size_t n;
 
-	snprintf(command, sizeof(command), "d=$(mktemp -d) && mkdir -p $d/erts-13.2 $d/%s && ERLVM_ROOT=$d %s/erlvm %s 2>&1 </dev/null | "
-		 "sed \"s,$d,ROOT,\"; echo ${PIPESTATUS[0]}; rm -r $d", other_libraries[_i].erts,
-		 build != NULL ? build : "build", other_libraries[_i].line);
+	snprintf(command, sizeof(command), "d=$(mktemp -d) && cd $d && mkdir -p %s && cd - >/dev/null && ERLVM_ROOT=$d %s/erlvm %s 2>&1 "
+		 "</dev/null | sed \"s,$d,ROOT,\"; echo ${PIPESTATUS[0]}; rm -r $d", folders, build != NULL ? build : "build", line);
 	setenv("COMMAND", command, 1);
 	pipe = popen("exec bash -c \"$COMMAND\"", "r");
 	ck_assert_ptr_nonnull(pipe);
-	n = fread(out, 1, sizeof(out) - 1, pipe);
+	n = fread(out, 1, size - 1, pipe);
 	out[n] = 0;
 	ck_assert_int_eq(WEXITSTATUS(pclose(pipe)), 0);
+}
+
+/* What ERTS is of tells the release; an application that went on beside its next version is none of its own. */
+static const struct {
+	const char *folders, *line, *stray, *release;
+} mixed_libraries[] = {
+	{ "erts-15.2.7 lib/kernel-8.5.3 lib/stdlib-6.2", "-noshell -eval 'halt().'", "kernel-8.5.3", "27" },
+	{ "erts-17.1 lib/kernel-11.0 lib/stdlib-6.2.2", "-quick -s erlang halt", "stdlib-6.2.2", "29" },
+	{ "erts-13.2 lib/kernel-8.5.3 lib/kernel-10.2 lib/stdlib-8.1.1", "-noshell -eval 'halt().'", "stdlib-8.1.1", "25" },
+};
+
+START_TEST(test_library_of_several_releases_is_refused)
+{
+	char out[512], expected[512];
+
+	run_library(mixed_libraries[_i].folders, mixed_libraries[_i].line, out, sizeof(out));
+	snprintf(expected, sizeof(expected), "erlvm: the library in ROOT is of several releases: lib/%s is not of Erlang/OTP %s, of which its "
+		 "ERTS is; try erlvm --help\n1\n", mixed_libraries[_i].stray, mixed_libraries[_i].release);
+	ck_assert_str_eq(out, expected);
+}
+END_TEST
+
+START_TEST(test_library_of_another_release_is_refused)
+{
+	char out[512], expected[512], folders[64];
+
+	snprintf(folders, sizeof(folders), "erts-13.2 %s", other_libraries[_i].erts);
+	run_library(folders, other_libraries[_i].line, out, sizeof(out));
 	snprintf(expected, sizeof(expected), "erlvm: the library in ROOT is of Erlang/OTP %s, and erlvm runs that of 25, 27 and 29: name its root with -root or "
 		 "ERLVM_ROOT; try erlvm --help\n1\n", other_libraries[_i].release);
 	ck_assert_str_eq(out, expected);
@@ -408,6 +436,7 @@ Suite *start_suite(void)
 	tcase_add_loop_test(t, test_script_as_with_erl, 0, sizeof(scripts) / sizeof(scripts[0]));
 	suite_add_tcase(s, t);
 	tcase_add_loop_test(refusals, test_library_of_another_release_is_refused, 0, sizeof(other_libraries) / sizeof(other_libraries[0]));
+	tcase_add_loop_test(refusals, test_library_of_several_releases_is_refused, 0, sizeof(mixed_libraries) / sizeof(mixed_libraries[0]));
 	suite_add_tcase(s, refusals);
 	return s;
 }

@@ -9,7 +9,7 @@
 enum { RELEASE_BEFORE_ERTS = 12 };
 
 static const struct release rows[] = {
-#define RELEASE(number, erts, nif, driver) { number, #number, erts, nif, driver },
+#define RELEASE(number, erts, nif, driver, kernel, stdlib) { number, #number, erts, nif, driver, kernel, stdlib },
 #include "releases.def"
 };
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };

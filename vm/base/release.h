@@ -14,6 +14,7 @@ struct release {
 	int number;
 	const char *text, *erts;    /* "25", "13.1.5" */
 	int nif_minor, driver_minor;
+	int kernel_major, stdlib_major;
 };
 
 /* The first row until release_use. Read it through what stands below. */

@@ -180,6 +180,38 @@ char *code_path_erts(void)
 	return newest;
 }
 
+/* The last name that is APPLICATION-VERSION; NULL when one is of the major version, or there is none. */
+static const char *find_stray(char **names, size_t n, const char *application, int major)
+{
+	size_t length = strlen(application);
+	const char *stray = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strncmp(names[i], application, length) != 0 || names[i][length] != '-' ||
+		    !isdigit((unsigned char)names[i][length + 1]))
+			continue;
+		if (atoi(names[i] + length + 1) == major)
+			return NULL;
+		stray = names[i];
+	}
+	return stray;
+}
+
+char *code_path_stray(void)
+{
+	char *lib = join(code_path_root(), "lib", ""), *names[DIRECTORIES_MAX], *copy;
+	size_t n = list_names(lib, names);
+	const char *stray = find_stray(names, n, "kernel", release_current->kernel_major);
+
+	if (stray == NULL)
+		stray = find_stray(names, n, "stdlib", release_current->stdlib_major);
+	copy = stray != NULL ? mem_strdup(stray) : NULL;
+	for (size_t i = 0; i < n; i++)
+		mem_free(names[i]);
+	mem_free(lib);
+	return copy;
+}
+
 static char *find_in(const char *directory, const char *name)
 {
 	char *file = join(directory, name, "");

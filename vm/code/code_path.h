@@ -21,6 +21,9 @@ void code_path_set_root(const char *root);
 const char *code_path_root(void);
 /* The installation's erts-VERSION (newest). Owns: the caller (mem_free). Fails: NULL. */
 char *code_path_erts(void);
+/* A folder of the installation's kernel or stdlib, where all that it has of it is of other releases than the current
+ * one. Owns: the caller (mem_free). NULL: there is none. */
+char *code_path_stray(void);
 /* Loads the module when it is not loaded and a file of its name is found. Is it loaded now? A damaged file is told of
  * on standard error. */
 bool code_autoload(Term module);
