@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where all ways out of a function meet: on functions assembled for the purpose, and on those of the machine's emulator. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "otp/otp_exit.h"
-#include "support.h"
+#include "support_assembled.h"
 
 /* What a function is made of, and where the probe belongs: `at` -1 when it must be refused. */
 static const struct {
@@ -69,34 +67,17 @@ static const struct {
 
 enum { NCASES = sizeof cases / sizeof *cases };
 
-static struct otp_symbols *assemble(void)
+static void write_cases(FILE *file)
 {
-    char dir[] = "/tmp/erlsnoop-exit-XXXXXX", path[128], command[256];
-    struct otp_symbols *symbols;
-    FILE *file;
-
-    ck_assert_ptr_ne(mkdtemp(dir), NULL);
-    snprintf(path, sizeof path, "%s/a.s", dir);
-    file = fopen(path, "w");
-    ck_assert_ptr_ne(file, NULL);
-    fprintf(file, ".text\n");
     for (int i = 0; i < NCASES; i++)
         fprintf(file, ".balign 16, 0xcc\n.globl %s\n.type %s, @function\n%s: .cfi_startproc\n%s\n.cfi_endproc\n.size %s, . - %s\n",
                 cases[i].name, cases[i].name, cases[i].name, cases[i].code, cases[i].name, cases[i].name);
-    fprintf(file, ".section .rodata\n.long 0\n.section .note.GNU-stack,\"\",@progbits\n");
-    fclose(file);
-    snprintf(command, sizeof command, "cd %s && gcc -shared -o a.so a.s", dir);
-    ck_assert_int_eq(system(command), 0);
-    snprintf(path, sizeof path, "%s/a.so", dir);
-    ck_assert_int_eq(otp_symbols_new(path, NULL, &symbols), 0);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    ck_assert_int_eq(system(command), 0);
-    return symbols;
+    fprintf(file, ".section .rodata\n.long 0\n"); /* the last table ends there */
 }
 
 START_TEST(test_otp_exit_each_case)
 {
-    struct otp_symbols *symbols = assemble();
+    struct otp_symbols *symbols = support_assemble(write_cases);
 
     for (int i = 0; i < NCASES; i++) {
         struct otp_place place;
@@ -123,7 +104,7 @@ END_TEST
 
 START_TEST(test_otp_exit_refuses_what_is_no_function)
 {
-    struct otp_symbols *symbols = assemble();
+    struct otp_symbols *symbols = support_assemble(write_cases);
     struct otp_place place;
     struct otp_site site;
     char why[128];

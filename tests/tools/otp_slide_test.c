@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "otp/otp_slide.h"
-#include "support.h"
+#include "support_assembled.h"
 
 #define NOP(n) ".skip " #n ", 0x90\n"
 
@@ -54,33 +54,16 @@ static const struct {
 
 enum { NCASES = sizeof cases / sizeof *cases };
 
-static struct otp_symbols *assemble(void)
+static void write_cases(FILE *file)
 {
-    char dir[] = "/tmp/erlsnoop-slide-XXXXXX", path[128], command[256];
-    struct otp_symbols *symbols;
-    FILE *file;
-
-    ck_assert_ptr_ne(mkdtemp(dir), NULL);
-    snprintf(path, sizeof path, "%s/a.s", dir);
-    file = fopen(path, "w");
-    ck_assert_ptr_ne(file, NULL);
-    fprintf(file, ".text\n");
     for (int i = 0; i < NCASES; i++)
         fprintf(file, ".balign 16, 0xcc\n.globl %s\n.type %s, @function\n%s: %s\n.size %s, . - %s\n.skip 16, 0xcc\n", cases[i].name,
                 cases[i].name, cases[i].name, cases[i].code, cases[i].name, cases[i].name);
-    fclose(file);
-    snprintf(command, sizeof command, "cd %s && gcc -nostdlib -shared -o a.so a.s", dir);
-    ck_assert_int_eq(system(command), 0);
-    snprintf(path, sizeof path, "%s/a.so", dir);
-    ck_assert_int_eq(otp_symbols_new(path, NULL, &symbols), 0);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    ck_assert_int_eq(system(command), 0);
-    return symbols;
 }
 
 START_TEST(test_otp_slide_each_case)
 {
-    struct otp_symbols *symbols = assemble();
+    struct otp_symbols *symbols = support_assemble(write_cases);
 
     for (int i = 0; i < NCASES; i++) {
         struct otp_place place;
@@ -107,7 +90,7 @@ END_TEST
 
 START_TEST(test_otp_slide_refuses_what_is_no_register)
 {
-    struct otp_symbols *symbols = assemble();
+    struct otp_symbols *symbols = support_assemble(write_cases);
     struct otp_place place;
     struct otp_site site;
     char why[128];
@@ -121,7 +104,7 @@ END_TEST
 
 START_TEST(test_otp_slide_refuses_what_is_no_code)
 {
-    struct otp_symbols *symbols = assemble();
+    struct otp_symbols *symbols = support_assemble(write_cases);
     struct otp_place place = {.address = 0, .size = 16};
     struct otp_site site;
     char why[128];

@@ -14,11 +14,11 @@
 
 enum {
     MAX_PARTS = 8,
-    MAX_BYTES = 1 << 18,  /* of a part: the largest function of OTP 25 to 29 has 109,098 */
-    MAX_TABLE = 4096,
+    MAX_BYTES = 1 << 18, /* of a part: the largest function of OTP 25 to 29 has 109,098 */
+    MAX_TABLE = 4096,    /* entries */
     MAX_TABLES = 64,
-    MAX_JUMPS = 1 << 16,
-    MAX_STEPS = 256,      /* back from the return */
+    MAX_JUMPS = 1 << 16, /* entries of tables too */
+    MAX_STEPS = 256,     /* instructions back from the return */
 };
 
 /* From 0: from wherever an entry of a jump table is read. */
@@ -242,15 +242,10 @@ static void look_at_all(struct function *f)
 
 /* ---- back from the return */
 
-/* Whether an instruction, or a jump there, is not always followed by the next. */
+/* Whether who comes to the instruction behind it came from elsewhere, or went away in between. */
 static bool ends_line(const struct otp_insn *insn)
 {
-    static const uint8_t groups[] = {CS_GRP_CALL, CS_GRP_RET, CS_GRP_INT, CS_GRP_IRET, CS_GRP_PRIVILEGE};
-
-    for (size_t i = 0; i < sizeof groups; i++)
-        if (otp_insn_is(insn, groups[i]))
-            return true;
-    return insn->at->id == X86_INS_JMP || insn->at->id == X86_INS_UD2;
+    return otp_insn_leaves(insn) || insn->at->id == X86_INS_JMP || insn->at->id == X86_INS_UD2;
 }
 
 /* The register that the instruction copies all of into rax; 0: it does another thing. */

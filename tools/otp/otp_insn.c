@@ -72,6 +72,16 @@ bool otp_insn_is_jump(const struct otp_insn *insn)
            (otp_insn_is(insn, CS_GRP_BRANCH_RELATIVE) && !otp_insn_is(insn, CS_GRP_CALL));
 }
 
+bool otp_insn_leaves(const struct otp_insn *insn)
+{
+    static const uint8_t groups[] = {CS_GRP_CALL, CS_GRP_RET, CS_GRP_INT, CS_GRP_IRET, CS_GRP_PRIVILEGE};
+
+    for (size_t i = 0; i < sizeof groups; i++)
+        if (otp_insn_is(insn, groups[i]))
+            return true;
+    return false;
+}
+
 uint64_t otp_insn_target(const struct otp_insn *insn)
 {
     const cs_x86 *x86 = &insn->at->detail->x86;

@@ -30,6 +30,8 @@ bool otp_insn_decode(struct otp_insn *insn, uint64_t address);
 bool otp_insn_is(const struct otp_insn *insn, uint8_t group);
 /* Whether it may go on elsewhere: a jump, `loop` and its kin too. */
 bool otp_insn_is_jump(const struct otp_insn *insn);
+/* Whether it calls, returns or traps. */
+bool otp_insn_leaves(const struct otp_insn *insn);
 /* Where a jump or call that says so leads; 0: it is none, or leads to what a register or memory says. */
 uint64_t otp_insn_target(const struct otp_insn *insn);
 /* Whether one of the registers may differ behind it. */

@@ -39,16 +39,6 @@ const char *otp_cost_text(enum otp_cost cost)
     return cost == OTP_COST_EMULATED ? "one trap" : "two traps: single-stepped";
 }
 
-static bool ends_line(const struct otp_insn *insn)
-{
-    static const uint8_t groups[] = {CS_GRP_CALL, CS_GRP_RET, CS_GRP_INT, CS_GRP_IRET, CS_GRP_PRIVILEGE};
-
-    for (size_t i = 0; i < sizeof groups; i++)
-        if (otp_insn_is(insn, groups[i]))
-            return true;
-    return otp_insn_is_jump(insn);
-}
-
 /* ---- jumps back, which would make the probe count more than calls */
 
 static bool short_jump_leads_to(struct walk *walk, uint64_t from, uint64_t to)
@@ -107,7 +97,8 @@ static bool find_site(struct walk *walk, struct otp_site *best)
         if (!otp_insn_decode(&walk->insn, at))
             break;
         next = at + walk->insn.at->size;
-        last = ends_line(&walk->insn) || otp_insn_writes(&walk->insn, walk->needed);
+        last = otp_insn_leaves(&walk->insn) || otp_insn_is_jump(&walk->insn) ||
+               otp_insn_writes(&walk->insn, walk->needed);
         plain = walk->insn.at->id != X86_INS_ENDBR64;
         usable = otp_insn_takes_probe(&walk->insn) && next <= end;
         otp_site_take(&walk->insn, walk->place, &site);
