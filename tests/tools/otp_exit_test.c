@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where all ways out of a function meet: on functions assembled for the purpose, and on those of the machine's emulator. */
+/* Where all ways out of a function meet, on functions assembled for the purpose; plan_test.c has the emulator's. */
 #include <errno.h>
 #include <string.h>
 
