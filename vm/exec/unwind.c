@@ -189,6 +189,13 @@ static bool leave_traced(Process *p, const struct breakpoint_frame *f)
 				       is_caught ? p->exc_reason : term_from_boxed(words));
 }
 
+/* told: as breakpoint_hooks.caught has it; NULL: nobody is. */
+static void tell_caught(Process *p, const Term *told, Term *frame, Term caught_by)
+{
+	if (told != NULL)
+		breakpoint_hooks.caught(p, told, frame, catch_handler(caught_by));
+}
+
 /* The innermost catch: its address, and its frame as top of stack. */
 static const Inst *stack_unwind(Process *p)
 {
@@ -208,10 +215,8 @@ static const Inst *stack_unwind(Process *p)
 			told = next_told;
 			next_told = NULL;
 		} else if (term_is_catch(*slot)) {
-			if (release_tells_of_all_left())
-				told = all_told;
-			if (unlikely(told != NULL))
-				breakpoint_hooks.caught(p, told, frame, catch_handler(*slot));
+			if (unlikely(all_told != NULL))
+				tell_caught(p, release_tells_of_all_left() ? all_told : told, frame, *slot);
 			p->heap.stop = frame;
 			frame[0] = TERM_NONE;
 			return catch_handler(*slot);

@@ -252,6 +252,7 @@ void process_leave_table(Process *p)
 	atomic_store_explicit(&table.slots[number], NULL, memory_order_release);
 	atomic_fetch_sub(&table.count, 1);
 	lock_release(&table.lock);
+	process_unref(p);
 }
 
 /* For who reads our memory from outside. */

@@ -200,7 +200,8 @@ bool process_next_place(uint64_t *place);
 bool process_set_next_place(uint64_t place);
 /* Memory in a place of the table, with nobody knowing its pid, *id, yet. Fails: NULL when the table is full. */
 Process *process_take_slot(Term *id);
-/* At its end it is not counted as living; then nobody finds it any more. */
+/* At its end it is not counted as living; then nobody finds it any more and the table gives up its reference: its
+ * memory is gone unless somebody else has one. */
 void process_leave_living(void);
 void process_leave_table(Process *p);
 

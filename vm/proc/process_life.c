@@ -241,9 +241,9 @@ void process_end_memory(Process *p)
 	if (p->x != p->saved_x)
 		mem_free_as(MEM_PROCESS, p->x);
 	heap_free(&p->heap);
-	process_finish_literal_calls(p);
+	if (unlikely(p->literal_calls != NULL))
+		process_finish_literal_calls(p);
 	process_leave_table(p);
-	process_unref(p);
 }
 
 /* Does its end take long, because much hangs from it? The first of its timers are cancelled to know. */

@@ -159,12 +159,8 @@ static bool sleep_again(Process *p, uint32_t before)
 	return false;
 }
 
-/* Does what was asked for where its registers are saved; while a native holds terms that is later. Returns false when
- * that ended p. */
-static bool come_to_rest(Process *p)
+static __attribute__((noinline)) bool do_asked(Process *p)
 {
-	if (likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)))
-		return true;
 	if (exc_holds_terms(p)) {
 		task_run_looks(p);
 		return true;
@@ -173,6 +169,13 @@ static bool come_to_rest(Process *p)
 		return true;
 	process_exit(p, p->exc_reason);
 	return false;
+}
+
+/* Does what was asked for where its registers are saved; while a native holds terms that is later. Returns false when
+ * that ended p. Nearly always nothing was: not even a call. */
+static inline bool come_to_rest(Process *p)
+{
+	return likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)) || do_asked(p);
 }
 
 /* Signals first. Returns false when p is not to run now: it sleeps, or is gone. */

@@ -264,13 +264,14 @@ static bool exit_with(Process *p, struct signal *s, Term reason)
 }
 
 /* Is what came to that alias of p still wanted? */
-static bool accept_alias(Process *p, struct signal *s)
+static inline __attribute__((always_inline)) bool accept_alias(Process *p, struct signal *s)
 {
 	struct peer *n = peer_find(&p->monitors, s->ref);
 
 	if (n == NULL || n->alias == ALIAS_NONE)
 		return false;
-	s->high &= n->priority;
+	if (unlikely(s->high))
+		s->high = n->priority;
 	if (n->alias == ALIAS_REPLY)
 		monitor_drop_node(p, n);
 	return true;

@@ -74,11 +74,9 @@ Term bif_erlang_send_3(Process *p, Term *args)
 {
 	Term list = args[2], port;
 	unsigned flags = 0;
-	bool high = false;
 
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		if (cons_head(list) == am_priority && release_has_priority_messages()) {
-			high = true;
 			flags |= REMOTE_HIGH;
 			continue;
 		}
@@ -90,7 +88,7 @@ Term bif_erlang_send_3(Process *p, Term *args)
 		return exc_badarg_cause(p, am_badopt);
 	if (is_at_another_node(args[0]))
 		return send_away(p, args, flags);
-	if (high && term_is_local_ref(args[0]) && ref_tag(args[0]) != 0) {
+	if ((flags & REMOTE_HIGH) && term_is_local_ref(args[0]) && ref_tag(args[0]) != 0) {
 		message_send_high(p, args[0], args[1]);
 		return am_ok;
 	}
