@@ -361,7 +361,7 @@ static void set_native(struct options *o, const char *flag, const char *value)
 {
 	static const char *const words[] = { [NATIVE_OFF] = "off", [NATIVE_HOT] = "hot", [NATIVE_ALL] = "all" };
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+	for (size_t i = NATIVE_OFF; i < sizeof words / sizeof *words; i++)
 		if (value != NULL && strcmp(value, words[i]) == 0) {
 			o->native = (enum native_mode)i;
 			return;

@@ -189,7 +189,7 @@ static void init_rooms(struct options *o, char **words)
 	dirty_init(o->dirty_cpu, o->dirty_cpu_online, o->dirty_io);
 	export_init();
 	fun_init();
-	if (o->native != NATIVE_OFF)
+	if (o->native != NATIVE_OFF && native_is_built())
 		code_area_want_native();
 	module_init();
 	exec_init(); /* wires the loop, the loader's back end and stack traces */

@@ -279,11 +279,14 @@ START_TEST(test_hot_modules_get_machine_code)
 		"1 = erlang:trace_pattern({lists, foldl, 3}, true, [local]), true = Has() < Warm, Spend(200), "
 		"erlang:trace_pattern({lists, foldl, 3}, false, [local]), ok = Until(200, fun() -> Has() >= Warm end), "
 		"io:format(\"~p~n\", [Cold < Warm]), halt(3).'; echo $?";
+	static const char *const flags[] = { "+JIT hot", "" /* the default */ };
 	static char printed[OUTPUT_MAX], command[4096];
 
-	snprintf(command, sizeof(command), "$VM +JIT hot %s", script);
-	run(erlvm(), command, printed);
-	ck_assert_str_eq(printed, "true\n3\n");
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		snprintf(command, sizeof(command), "$VM %s %s", flags[i], script);
+		run(erlvm(), command, printed);
+		ck_assert_str_eq(printed, "true\n3\n");
+	}
 }
 END_TEST
 
@@ -317,7 +320,7 @@ START_TEST(test_hot_modules_are_made_by_one_scheduler)
 }
 END_TEST
 
-/* What cannot be had is said once, and the program runs. The system call makes the kernel refuse memory that is run and was written. */
+/* What was asked for and cannot be had is said once, and the program runs. The system call makes the kernel refuse memory that is run and was written. */
 START_TEST(test_machine_code_that_is_refused_is_said)
 {
 	static char printed[OUTPUT_MAX];
@@ -326,6 +329,8 @@ START_TEST(test_machine_code_that_is_refused_is_said)
 	ck_assert_msg(strstr(printed, "+JIT takes all, hot or off, not some") != NULL && strstr(printed, "\n1\n") != NULL, "%s", printed);
 	run(erlvm(), "(ulimit -v 1500000; $VM +S 1 +JIT hot -noshell -eval 'io:format(\"~p~n\", [erlang:system_info(emu_flavor)]), halt(3).' 2>&1; echo $?)", printed);
 	ck_assert_str_eq(printed, "erlvm: +JIT: no machine code, all is interpreted: there is no room of addresses for it (ulimit -v)\nemu\n3\n");
+	run(erlvm(), "(ulimit -v 1500000; $VM +S 1 -noshell -eval 'io:format(\"~p~n\", [erlang:system_info(emu_flavor)]), halt(3).' 2>&1; echo $?)", printed);
+	ck_assert_str_eq(printed, "emu\n3\n");
 	run(erlvm(), "python3 -c 'import ctypes, os, sys; print(ctypes.CDLL(None).prctl(65, 1, 0, 0, 0), flush=True); os.execvp(sys.argv[1], sys.argv[1:])' "
 	    "$VM +JIT all -noshell -eval 'io:format(\"~p~n\", [lists:sum(lists:seq(1, 100))]), halt(3).' 2>&1; echo $?", printed);
 	if (strncmp(printed, "0\n", 2) != 0)

@@ -34,7 +34,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 WORK = os.path.join(BUILD, "otp")
 SHARE = 95.0
-SLOWER = 3  # how many times stock's limit a case may take on erlvm, which has no compiler to machine code
+SLOWER = 3  # how many times stock's limit a case may take on erlvm
 POLL_S = 0.02
 MEMORY_BYTES = 16 << 30
 FILE_BYTES = 4 << 30
@@ -221,7 +221,7 @@ class Vm:
 
 def limit_resources():
     os.nice(5)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))  # with few addresses erlvm makes no machine code
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

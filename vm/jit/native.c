@@ -380,28 +380,31 @@ static bool make_shared(void)
 	return native_pages_seal(to, bytes);
 }
 
-static void interpret(const char *why)
+static void interpret(enum native_mode mode, const char *why)
 {
-	log_line("erlvm: +JIT: no machine code, all is interpreted: %s", why);
+	if (mode != NATIVE_UNSAID)
+		log_line("erlvm: +JIT: no machine code, all is interpreted: %s", why);
 }
+
+bool native_is_built(void) { return stencil_count > 0; }
 
 void native_init(enum native_mode mode, bool perf_map, bool perf_dump)
 {
-	if (stencil_count == 0) {
-		interpret("this build has none; it takes gcc for x86-64, without a sanitizer");
+	if (!native_is_built()) {
+		interpret(mode, "this build has none; it takes gcc for x86-64, without a sanitizer");
 		return;
 	}
 	if (code_area_native() == 0) {
-		interpret("there is no room of addresses for it (ulimit -v)");
+		interpret(mode, "there is no room of addresses for it (ulimit -v)");
 		return;
 	}
 	native_pages_init(code_area_native());
 	if (!make_shared()) {
-		interpret("the system refuses memory that is run");
+		interpret(mode, "the system refuses memory that is run");
 		return;
 	}
 	native_perf_init(perf_map, perf_dump);
-	if (mode == NATIVE_HOT)
+	if (mode != NATIVE_ALL)
 		sched_sampled = native_heat_sampled;
 	module_native_hooks = (struct module_native_hooks){ mode == NATIVE_ALL ? native_make : NULL, drop_native };
 }

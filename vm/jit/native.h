@@ -24,11 +24,18 @@ enum native_exit {
  * stored, before, and by the way out of machine code: p->i is then where the loop goes on. */
 enum native_exit native_run(Process *p, Term *x);
 
-enum native_mode { NATIVE_OFF, NATIVE_HOT, NATIVE_ALL };
+enum native_mode {
+	NATIVE_UNSAID, /* as hot, and not a word where that cannot be */
+	NATIVE_OFF,
+	NATIVE_HOT,
+	NATIVE_ALL,
+};
 
+/* Can this build make machine code? Not one by clang, or with a sanitizer. */
+bool native_is_built(void);
 /* Modules that are loaded from now on get machine code, at once or when they are hot; where that cannot be, a line on
- * standard error says why. Which files of its names are written: native_perf_init. After code_area_want_native and
- * opcodes_init. */
+ * standard error says why, if machine code was asked for. Which files of its names are written: native_perf_init. After
+ * code_area_want_native and opcodes_init. */
 void native_init(enum native_mode mode, bool perf_map, bool perf_dump);
 /* Machine code of c, which has none. Its functions may run meanwhile, and the world is not stopped. Code that was
  * changed where it stands, for a breakpoint or a library's functions, stays the loop's. */
