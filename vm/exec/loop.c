@@ -136,6 +136,21 @@
 		goto raise;                                                                        \
 	} while (0)
 
+#define FLOAT_FAILED(undo)                                                                         \
+	do {                                                                                       \
+		if (false) {                                                                       \
+			undo;                                                                      \
+		}                                                                                  \
+		goto float_failed;                                                                 \
+	} while (0)
+/* An integer that is large, or an error. */
+#define FLOAT_OF_OTHER(t, f)                                                                       \
+	do {                                                                                       \
+		if (!num_get_double(t, &(f)))                                                      \
+			goto float_failed;                                                         \
+	} while (0)
+#define FLOAT_NEGATED(f) (release_zeros_differ() ? -(f) : 0.0 - (f)) /* of 0.0: 0.0, as OTP 25's */
+
 enum run_result exec_run(struct sched *s, Process *process)
 {
 	static const void *const plain_table[OP_COUNT] = {

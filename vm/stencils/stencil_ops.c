@@ -243,6 +243,28 @@ __attribute__((cold)) WAY(hole_P0);
 		return hole_LEAVE();                                                               \
 	} while (0)
 
+/* What was done is undone, so this is no EXIT either. */
+#define FLOAT_FAILED(undo)                                                                         \
+	do {                                                                                       \
+		undo;                                                                              \
+		rbx = I;                                                                           \
+		return hole_LEAVE();                                                               \
+	} while (0)
+#define FLOAT_OF_OTHER(t, f) EXIT()
+/* By its bits, as no constant of the compiler's can be had; what releases do with a zero is the loop's. */
+#define FLOAT_NEGATED(f)                                                                           \
+	({                                                                                         \
+		uint64_t bits_;                                                                    \
+		double d_ = (f);                                                                   \
+                                                                                                   \
+		memcpy(&bits_, &d_, sizeof bits_);                                                 \
+		if (unlikely(bits_ << 1 == 0))                                                     \
+			EXIT();                                                                    \
+		bits_ ^= (uint64_t)1 << 63;                                                        \
+		memcpy(&d_, &bits_, sizeof d_);                                                    \
+		d_;                                                                                \
+	})
+
 static inline int before_the_first(void)
 {
 #include "exec/ops_call.inc"
