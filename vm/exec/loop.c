@@ -19,6 +19,7 @@
 #include "data/phash.h"
 #include "data/utf8.h"
 #include "exec/arith.h"
+#include "exec/build.h"
 #include "exec/call.h"
 #include "exec/unwind.h"
 #include "exec/exec.h"
@@ -79,6 +80,16 @@
 			COLLECT(words, live);                                                      \
 	} while (0)
 
+/* The same, with what stands in `place` as a root, which may be no live register. */
+#define COLLECT_KEEPING(words, live, place)                                                        \
+	do {                                                                                       \
+		x[live] = (place);                                                                 \
+		COLLECT(words, (live) + 1);                                                        \
+		(place) = x[live];                                                                 \
+	} while (0)
+/* Nothing stands in its place, such as a breakpoint. */
+#define STANDS(op) ((uint16_t)*I == OP_##op)
+
 #define ENTER()                                                                                    \
 	do {                                                                                       \
 		if (unlikely(--p->reds_left < 0)) /* of the sign alone: one instruction */         \
@@ -136,6 +147,17 @@
 		goto raise;                                                                        \
 	} while (0)
 
+/* bs_create_bin_small and _append: `make` is the call. */
+#define BUILD(make)                                                                                \
+	do {                                                                                       \
+		SWAPOUT();                                                                         \
+		r = (make);                                                                        \
+		if (unlikely(r == TERM_NONE))                                                      \
+			goto create_any;                                                           \
+		HTOP = p->heap.top;                                                                \
+		REG(H(1)) = r;                                                                     \
+		NEXT_BEHIND(CREATE_LIST(0) + J(5));                                                \
+	} while (0)
 #define FLOAT_FAILED(undo)                                                                         \
 	do {                                                                                       \
 		if (false) {                                                                       \
@@ -208,6 +230,7 @@ enum run_result exec_run(struct sched *s, Process *process)
 #include "exec/ops_message.inc"
 #include "exec/ops_float.inc"
 #include "exec/ops_bits.inc"
+#include "exec/ops_build.inc"
 
 	/* ---- tails */
 preempt: /* I is the entry of a function; its arity stands before it */

@@ -48,20 +48,6 @@ struct assembly {
 
 /* ---- operations */
 
-/* An operation that does those behind it too, which all stand there, is what it would be alone. */
-static unsigned plain_op(unsigned op)
-{
-	switch (op) {
-	case OP_add_xix_call_only:
-	case OP_add_xix_move_call_only:
-		return OP_add_xix;
-	case OP_add_xxx_call_only:
-		return OP_add_xxx;
-	default:
-		return op;
-	}
-}
-
 static size_t op_words(const Inst *at)
 {
 	const struct opcode_info *o = opcode_info((uint16_t)*at);
@@ -89,7 +75,7 @@ static size_t stubs_of(const struct stencil *s)
 static void add_place(struct assembly *a, const Inst *at)
 {
 	struct place *p;
-	unsigned op = plain_op((uint16_t)*at);
+	unsigned op = stencil_op((uint16_t)*at);
 	const struct stencil *s = stencil_find(op, at);
 
 	if (a->count == a->room) {

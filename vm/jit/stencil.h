@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "code/code_area.h"
+#include "code/opcodes.h"
 #include "proc/process.h"
 
 /* What a word of an operation holds, two bits each. */
@@ -67,6 +68,33 @@ extern const struct stencil_function {
 	void (*call)(void);
 } stencil_functions[];
 extern const size_t stencil_function_count;
+
+/* Whose stencil does for `op`: one that does those behind it too, which all stand there, is what it would be alone. */
+static inline unsigned stencil_op(unsigned op)
+{
+	switch (op) {
+	case OP_add_xix_call_only:
+	case OP_add_xix_move_call_only:
+		return OP_add_xix;
+	case OP_add_xxx_call_only:
+		return OP_add_xxx;
+#define WHOLE(name, bits, is_little, is_signed)                                                    \
+	case OP_bs_start_get_##name:                                                               \
+	case OP_bs_start_get_##name##_sum:
+#include "data/bits_whole.def"
+	case OP_bs_start_get_utf8:
+	case OP_bs_start_get_utf16:
+		return OP_bs_start_match3;
+	case OP_bs_start_position_get_8:
+	case OP_bs_start_position_get_8_position:
+	case OP_bs_start_position_get_8_eq:
+		return OP_bs_start_match3_position;
+	case OP_bs_set_position_test_unit:
+		return OP_bs_set_position;
+	default:
+		return op;
+	}
+}
 
 /* The stencil of operation `op` with the operands that stand at i (whatever operation number stands there). NULL: it is
  * the loop's. */

@@ -25,6 +25,7 @@
 #include "data/map.h"
 #include "data/number.h"
 #include "exec/arith.h"
+#include "exec/build.h"
 #include "exec/call.h"
 #include "exec/record_ops.h"
 #include "exec/traced.h"
@@ -145,6 +146,7 @@ enum { table, traced_table = table }; /* a native that a fun is of is called by 
 /* Variables of the loop that hold operands: there is no such thing to link with, which the tool says. */
 extern Term operand_of_the_loop[];
 #define REG_dst operand_of_the_loop[0]
+extern struct bits_builder builder;
 
 /* ---- ways out */
 #define EXIT() return hole_EXIT()
@@ -152,6 +154,8 @@ extern Term operand_of_the_loop[];
 #define SWAPOUT() EXIT()
 #define SWAPIN() EXIT()
 #define COLLECT(words, live) EXIT()
+#define COLLECT_KEEPING(words, live, place) EXIT()
+#define STANDS(op) true
 #define HEAP_LACKS(words)                                                                          \
 	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) ||                              \
 		 (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
@@ -243,7 +247,21 @@ __attribute__((cold)) WAY(hole_P0);
 		return hole_LEAVE();                                                               \
 	} while (0)
 
-/* What was done is undone, so this is no EXIT either. */
+/* What was written does not show when it fails, so this is no EXIT either. */
+#define BUILD(make)                                                                                \
+	do {                                                                                       \
+		p->heap.top = HTOP;                                                                \
+		p->heap.stop = E;                                                                  \
+		r = (make);                                                                        \
+		if (likely(r != TERM_NONE)) {                                                      \
+			HTOP = p->heap.top;                                                        \
+			REG(H(1)) = r;                                                             \
+			return hole_CONT();                                                        \
+		}                                                                                  \
+		rbx = I;                                                                           \
+		return hole_LEAVE();                                                               \
+	} while (0)
+/* What was done is undone: the same. */
 #define FLOAT_FAILED(undo)                                                                         \
 	do {                                                                                       \
 		undo;                                                                              \
@@ -274,6 +292,8 @@ static inline int before_the_first(void)
 #include "exec/ops_data.inc"
 #include "exec/ops_exc.inc"
 #include "exec/ops_message.inc"
+#include "exec/ops_bits.inc"
+#include "exec/ops_build.inc"
 #include "exec/ops_float.inc"
 	EXIT();
 }
