@@ -38,5 +38,10 @@ uint64_t ticks_per_ms(void);
 
 /* So many ticks in nanoseconds, by what ticks_per_ms said last. */
 uint64_t ticks_to_ns(uint64_t ticks);
+/* The same from one moment to another; 0 when another thread read the later one first. */
+static inline uint64_t ticks_between_ns(uint64_t began, uint64_t now)
+{
+	return now > began ? ticks_to_ns(now - began) : 0;
+}
 
 #endif

@@ -56,8 +56,6 @@ static int64_t hash_key(const struct subject *s, const Term *args, enum ets_key_
 	return object_hash_key(key);
 }
 
-static uint64_t ns_between(uint64_t began, uint64_t now) { return now > began ? ticks_to_ns(now - began) : 0; }
-
 static PROBE_COLD void probe_ets__start(Process *p, const struct subject *s, enum ets_operation operation,
 					int64_t key_hash)
 {
@@ -70,7 +68,7 @@ static PROBE_COLD void probe_ets__end(Process *p, Term name, enum ets_operation 
 	uint64_t now = ticks_now();
 
 	PROBE_TELL_WITH(ets__end, batch_begin_at(now), (void)0, p->id, name, operation,
-			(int64_t)ns_between(under_way.began, now));
+			(int64_t)ticks_between_ns(under_way.began, now));
 }
 
 PROBE_COLD void probe_ets__scan(Process *p, const struct ets_table *t, size_t seen, size_t found)
@@ -84,7 +82,7 @@ PROBE_COLD void probe_ets__wait(const struct ets_table *t, uint64_t began)
 	uint64_t now = ticks_now();
 
 	PROBE_TELL_WITH(ets__wait, batch_begin_at(now), (void)0, p != NULL ? p->id : TERM_NONE, t->name,
-			(int64_t)ns_between(began, now));
+			(int64_t)ticks_between_ns(began, now));
 }
 
 static void end_operation(Process *p, Term name, enum ets_operation operation)

@@ -150,7 +150,7 @@ PROBE_COLD void probe_driver__process_exit(const struct port *port, Term pid)
 
 PROBE_COLD void probe_driver__return(const char *driver, Term port, const char *callback, uint64_t began)
 {
-	uint64_t now = ticks_now(), took = now > began ? ticks_to_ns(now - began) : 0;
+	uint64_t now = ticks_now(), took = ticks_between_ns(began, now);
 
 	PROBE_TELL_WITH(driver__return, batch_begin_at(now), (void)0, driver, port, callback, (int64_t)took);
 }

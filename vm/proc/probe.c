@@ -329,7 +329,7 @@ PROBE_COLD void probe_message__receive(Process *p, Term token, size_t words)
 
 PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t queue_len)
 {
-	uint64_t now = ticks_now(), waited = now > sent_ticks ? ticks_to_ns(now - sent_ticks) : 0;
+	uint64_t now = ticks_now(), waited = ticks_between_ns(sent_ticks, now);
 
 	PROBE_TELL_WITH(message__waited, batch_begin_at(now), (void)0, p->id, sent_ticks != 0 ? (int64_t)waited : -1,
 			queue_len);
