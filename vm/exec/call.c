@@ -652,6 +652,24 @@ Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigne
 	return map != TERM_NONE && term_is_map(map) ? map : TERM_NONE;
 }
 
+Term call_put_map_usual(Process *p, Term map, const Term *x, const Inst *list, uint32_t n, bool exact)
+{
+	struct heap *h = &p->heap;
+	Term *stack = h->stop, made;
+
+	if (unlikely(!term_is_map(map)) || (n != 2 && !map_is_flat(map)) ||
+	    (size_t)(stack - h->top) < call_map_room(map, n / 2))
+		return TERM_NONE;
+	if (n == 2) {
+		made = call_put_pair(p, map, source_get(list[0], x, stack), source_get(list[1], x, stack), exact);
+		return call_wants_gc(p) ? TERM_NONE : made;
+	}
+	made = call_update_flat(h->top, map, x, stack, list, n);
+	if (made != TERM_NONE)
+		h->top += 2 + map_val(*boxed_ptr(map));
+	return made;
+}
+
 /* ---- bs_create_bin */
 
 enum { SEGMENTS_AT_ONCE = 16, WORDS_A_REDUCTION_SHIFT = 7 };

@@ -159,6 +159,9 @@ static inline Term call_put_pair(Process *p, Term map, Term key, Term value, boo
 }
 /* put_map_assoc and put_map_exact. Fails: TERM_NONE when map is none, or with *missing. */
 Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigned n, bool exact, Term *missing);
+/* The same as it mostly is: one key, or several that a flat map has. Fails: TERM_NONE, it is not so, there is no room,
+ * or a collection is due; then it is done again, with all that belongs to it. */
+Term call_put_map_usual(Process *p, Term map, const Term *x, const Inst *list, uint32_t n, bool exact);
 
 /* bs_create_bin. list: n segments as opcodes.h tells. Fails: TERM_NONE, with the exception set when raise. */
 Term call_create_bin(Process *p, Term *x, Term *stack, const Inst *list, unsigned n, bool raise, struct exc_site *site);

@@ -147,6 +147,7 @@
 		goto raise;                                                                        \
 	} while (0)
 
+#define PUT_MAP(exact) goto put_map
 /* bs_create_bin_small and _append: `make` is the call. */
 #define BUILD(make)                                                                                \
 	do {                                                                                       \

@@ -228,8 +228,15 @@ __attribute__((cold)) WAY(hole_P0);
 		}                                                                                  \
 		DISPATCH();                                                                        \
 	} while (0)
+/* The loop does this operation from its beginning, though something was written or called: what that was does not
+ * count, which the tool could not know. */
+#define AGAIN()                                                                                    \
+	do {                                                                                       \
+		rbx = I;                                                                           \
+		return hole_LEAVE();                                                               \
+	} while (0)
 /* A guard function changes nothing but the top of the heap. So where it failed, or a collection is due, the loop may
- * call it again, though the tool could not know that: this is no EXIT. */
+ * call it again. */
 #define GUARD_CALL(n, form)                                                                        \
 	do {                                                                                       \
 		p->heap.top = HTOP;                                                                \
@@ -243,11 +250,10 @@ __attribute__((cold)) WAY(hole_P0);
 		p->exc_kind = EXC_NONE;                                                            \
 		if (r == TERM_NONE && fail != 0)                                                   \
 			return hole_L2();                                                          \
-		rbx = I;                                                                           \
-		return hole_LEAVE();                                                               \
+		AGAIN();                                                                           \
 	} while (0)
 
-/* What was written does not show when it fails, so this is no EXIT either. */
+/* What was written does not show when it fails. */
 #define BUILD(make)                                                                                \
 	do {                                                                                       \
 		p->heap.top = HTOP;                                                                \
@@ -258,15 +264,15 @@ __attribute__((cold)) WAY(hole_P0);
 			REG(H(1)) = r;                                                             \
 			return hole_CONT();                                                        \
 		}                                                                                  \
-		rbx = I;                                                                           \
-		return hole_LEAVE();                                                               \
+		AGAIN();                                                                           \
 	} while (0)
-/* What was done is undone: the same. */
+#define PUT_MAP(exact)                                                                             \
+	BUILD(call_put_map_usual(p, SOURCE(W(2)), x, I + OPWORDS_put_map_assoc, (uint32_t)J(3), exact))
+/* What was done is undone. */
 #define FLOAT_FAILED(undo)                                                                         \
 	do {                                                                                       \
 		undo;                                                                              \
-		rbx = I;                                                                           \
-		return hole_LEAVE();                                                               \
+		AGAIN();                                                                           \
 	} while (0)
 #define FLOAT_OF_OTHER(t, f) EXIT()
 /* By its bits, as no constant of the compiler's can be had; what releases do with a zero is the loop's. */
