@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: closing a link's descriptor removes it; a group that is away has no descriptors but its file's. */
+/*
+ * Invariant: closing a link's descriptor removes it; a group that is away has no descriptors but its file's. Groups
+ * that a thread links are nobody else's before it has ended, and away whenever those of their set are.
+ */
 #include "links.h"
 
 #include <errno.h>
@@ -20,7 +23,7 @@ struct work {
     struct links_set *links;
     int (*each)(struct links_set *l, struct links_group *group);
     size_t next;
-    int err; /* the first that was not -ESRCH */
+    int err; /* the first */
 };
 
 static void *run_work(void *ctx)
@@ -31,7 +34,7 @@ static void *run_work(void *ctx)
     while ((i = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < w->links->n) {
         int err = w->each(w->links, &w->links->groups[i]), none = 0;
 
-        if (err && err != -ESRCH)
+        if (err)
             __atomic_compare_exchange_n(&w->err, &none, err, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     }
     return NULL;
@@ -127,7 +130,7 @@ int links_add(struct links_set *l, const struct links_wish *wish, const struct u
     if (!g)
         return errno == EMFILE ? -EMFILE : -ENOMEM;
     memcpy(g->places, places, n * sizeof *places);
-    err = l->away && !wish->stays ? 0 : link_group(l, g);
+    err = l->later || (l->away && !wish->stays) ? 0 : link_group(l, g);
     if (err)
         free_group(&l->groups[--l->n]);
     return err;
@@ -249,6 +252,114 @@ void links_drop(struct links_set *l, const struct vm_set *owners)
         remove_waiting(c);
 }
 
+/* ---- links that a thread makes */
+
+struct links_opening *links_begin(struct links_set *l)
+{
+    struct links_opening *o = calloc(1, sizeof *o);
+
+    if (!o)
+        return NULL;
+    o->links = (struct links_set){.many = l->many, .away = l->away, .later = true};
+    o->next = l->openings;
+    l->openings = o;
+    return o;
+}
+
+/* One after the other: nobody waits, and who reads events needs the processor and what the kernel locks for this. */
+static void *open_groups(void *opening)
+{
+    struct links_opening *o = opening;
+
+    for (size_t i = 0; !o->err && i < o->links.n; i++)
+        if (!o->links.away || o->links.groups[i].wish.stays)
+            o->err = link_group(&o->links, &o->links.groups[i]);
+    for (size_t i = 0; o->err && i < o->links.n; i++)
+        unlink_group(&o->links.groups[i]);
+    o->done = true;
+    return NULL;
+}
+
+void links_open(struct links_opening *o)
+{
+    o->runs = !pthread_create(&o->thread, NULL, open_groups, o);
+    if (!o->runs)
+        open_groups(o);
+}
+
+bool links_is_open(const struct links_opening *o)
+{
+    return o->done;
+}
+
+static void wait_for_opening(struct links_opening *o)
+{
+    if (o->runs)
+        pthread_join(o->thread, NULL);
+    o->runs = false;
+}
+
+/* Takes it out of the list. */
+static void end_opening(struct links_set *l, struct links_opening *o)
+{
+    struct links_opening **at = &l->openings;
+
+    wait_for_opening(o);
+    while (*at != o)
+        at = &(*at)->next;
+    *at = o->next;
+}
+
+static int append_groups(struct links_set *l, const struct links_set *more)
+{
+    struct links_group *all = realloc(l->groups, (l->n + more->n + 1) * sizeof *all);
+
+    if (!all)
+        return -ENOMEM;
+    l->groups = all;
+    if (more->n)
+        memcpy(all + l->n, more->groups, more->n * sizeof *all);
+    l->n += more->n;
+    return 0;
+}
+
+int links_join(struct links_set *l, struct links_opening *o)
+{
+    int err;
+
+    end_opening(l, o);
+    err = o->err ? o->err : append_groups(l, &o->links);
+    if (err)
+        links_cut(&o->links, 0);
+    else
+        free(o->links.groups);
+    free(o);
+    return err;
+}
+
+void links_give_up(struct links_set *l, struct links_opening *o)
+{
+    end_opening(l, o);
+    links_cut(&o->links, 0);
+    free(o);
+}
+
+/* What is done to the groups of the set is done to those, too, that will join it. */
+static int for_all(struct links_set *l, int (*each)(struct links_set *l, struct links_group *group))
+{
+    int err = for_each(l, each);
+
+    for (struct links_opening *o = l->openings; o; o = o->next) {
+        int failed;
+
+        wait_for_opening(o);
+        o->links.away = l->away;
+        failed = o->err ? 0 : for_each(&o->links, each);
+        err = err ? err : failed;
+    }
+    return err;
+}
+
 /* ---- all of them, again */
 
 void links_cut(struct links_set *l, size_t n)
@@ -281,16 +392,18 @@ static int leave_group(struct links_set *l, struct links_group *g)
 void links_leave(struct links_set *l)
 {
     l->away = true;
-    for_each(l, leave_group);
+    for_all(l, leave_group);
 }
 
 static int return_group(struct links_set *l, struct links_group *g)
 {
-    return g->wish.stays ? 0 : link_group(l, g);
+    int err = g->wish.stays ? 0 : link_group(l, g);
+
+    return err == -ESRCH ? 0 : err;
 }
 
 int links_return(struct links_set *l)
 {
     l->away = false;
-    return for_each(l, return_group);
+    return for_all(l, return_group);
 }
