@@ -38,7 +38,10 @@ static __always_inline struct otp_layout *otp_layout_of_vm(__u32 vm)
     return slot ? bpf_map_lookup_elem(&otp_layouts, slot) : 0;
 }
 
-/* The layout of the VM that runs us. NULL: the process is another; the cookie names none (counted). */
+/*
+ * The layout of the VM that runs us. NULL: the process is another, or it is still being attached to; the cookie names
+ * none (counted).
+ */
 static __always_inline struct otp_layout *otp_layout_of(struct pt_regs *ctx)
 {
     __u32 slot = bpf_get_attach_cookie(ctx);

@@ -85,15 +85,15 @@ static __always_inline __u32 probe_tgid(void)
 }
 
 /*
- * Whether the process that runs us is this VM. Every program asks: the kernel's filter by process lets others through
- * at returns (before 6.12), and in links that are for any process. Of a process in another pid namespace the kernel's
- * filter is believed.
+ * Whether the process that runs us is this VM; none is 0. Every program asks: the kernel's filter by process lets
+ * others through at returns (before 6.12), and in links that are for any process. Of a process in another pid namespace
+ * the kernel's filter is believed.
  */
 static __always_inline bool probe_is(__u32 vm)
 {
     __u32 tgid = probe_tgid();
 
-    return !tgid || tgid == vm;
+    return tgid ? tgid == vm : vm != 0;
 }
 
 /* The VM that runs us, as a pid of erlsnoop's namespace; 0: it is not the one that is watched, or not visible there. */

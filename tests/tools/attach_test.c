@@ -70,7 +70,7 @@ static struct views *watch_all(const struct target *t, int vm, const bool on[VIE
     struct plan *plan;
 
     ck_assert_int_eq(plan_new(t, false, &plan), 0);
-    ck_assert_int_ge(attach_notes(a, t, plan, -1), notes);
+    ck_assert_int_ge(attach_notes(a, &a->links, t, plan, -1), notes);
     plan_free(plan);
     skel->data_session->probe_runs = 1;
     return skel;

@@ -61,6 +61,37 @@ START_TEST(test_ended_vms_atoms_without_a_text_are_said_to_be_gone)
 }
 END_TEST
 
+/*
+ * VMs that end at any moment while they are attached to leave no links, and take nothing of what another tells; nor
+ * does the end of the session, in the midst of one. In a namespace with no VMs of others.
+ */
+START_TEST(test_ended_vms_that_come_and_go_leave_no_links)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > lives.erl <<'END'\n"
+        "-module(lives).\n-export([main/0, child/0, rest/0]).\n"
+        "main() -> file:write_file(\"up\", \"1\"), await(\"go\"), [spawn(lives, child, []) || _ <- lists:seq(1, 23)],\n"
+        "    file:write_file(\"done\", \"1\"), rest().\n"
+        "await(F) -> case filelib:is_file(F) of true -> ok; false -> receive after 10 -> await(F) end end.\n"
+        "child() -> ok.\nrest() -> receive after infinity -> ok end.\n"
+        "END\n"
+        "erlc lives.erl; cat > storm.sh <<'END'\n"
+        "erl -noinput +S 1 -s lives main & p=$!; await up\n"
+        "$ERLSNOOP watch spawns,msglat,gc,ports --json -a > told & e=$!; attached $e; had=$(links $e); echo had $had\n"
+        "ends() { erl -noinput +S 1 -s lives rest & q=$!; runs $q beam.smp; sleep $1; kill -KILL $q; wait $q; }\n"
+        "for i in .1 .2 .3 .4 .6 .8; do ends $i & a=$!; ends $i & wait $a $!; done 2> storm.err\n"
+        "until [ $(links $e) -le $had ]; do kill -0 $e || break; sleep .05; done\n"
+        "touch go; await done; erl -noinput +S 1 -s lives rest & q=$!; runs $q beam.smp\n"
+        "until [ $(links $e) -gt $had ]; do kill -0 $e || break; done; kill -INT $e; wait $e; s=$?; kill $p $q; cat told\n"
+        "exit $s\nEND\n"
+        "export -f attached links runs await wait_for; unshare --fork --pid --mount-proc bash storm.sh");
+
+    ck_assert_msg(!r->status && support_number(r->out, "\"mfa\":\"lives:child/0\"", "count") == 23, "%d: %s%s",
+                  r->status, r->out, r->err);
+}
+END_TEST
+
 Suite *ended_vms_suite(void)
 {
     Suite *suite = suite_create("ended_vms");
@@ -70,6 +101,7 @@ Suite *ended_vms_suite(void)
     tcase_add_test(live, test_ended_vms_are_told_what_watching_took);
     tcase_add_test(live, test_ended_vms_atoms_are_read_or_said_to_be_gone);
     tcase_add_test(live, test_ended_vms_atoms_without_a_text_are_said_to_be_gone);
+    tcase_add_test(live, test_ended_vms_that_come_and_go_leave_no_links);
     suite_add_tcase(suite, live);
     return suite;
 }

@@ -241,8 +241,8 @@ static int explain_link(int err)
 }
 
 /* `hooked`: the process whose functions these are, 0 for notes. Names depend on purges, whatever is looked at else. */
-static int link_places(struct attach *a, const struct bpf_program *program, const struct target *t, int pid, int hooked,
-                       bool returns, const struct uprobe_place *places, size_t n)
+static int link_places(struct links_set *to, const struct bpf_program *program, const struct target *t, int pid,
+                       int hooked, bool returns, const struct uprobe_place *places, size_t n)
 {
     struct goal goal = find_goal(program);
     struct links_wish wish = {.program = bpf_program__fd(program),
@@ -252,7 +252,7 @@ static int link_places(struct attach *a, const struct bpf_program *program, cons
                               .returns = returns,
                               .stays = goal.probe == PLAN_code__purge};
 
-    return explain_link(links_add(&a->links, &wish, places, n));
+    return explain_link(links_add(to, &wish, places, n));
 }
 
 static int describe_site(struct attach *a, const struct provider_site *site, struct uprobe_place *out)
@@ -289,12 +289,12 @@ static int find_places(struct attach *a, const struct target *t, const char *pro
 }
 
 /* All notes of one program's probe. Returns how many. */
-static int attach_note(struct attach *a, const struct bpf_program *program, const struct target *t,
-                       const struct plan *plan, enum plan_probe probe, int pid)
+static int attach_note(struct attach *a, struct links_set *to, const struct bpf_program *program,
+                       const struct target *t, const struct plan *plan, enum plan_probe probe, int pid)
 {
     struct uprobe_place *places = NULL;
     int n = find_places(a, t, plan_probe_name(probe), &places);
-    int err = n > 0 ? link_places(a, program, t, pid, 0, false, places, (size_t)n) : n;
+    int err = n > 0 ? link_places(to, program, t, pid, 0, false, places, (size_t)n) : n;
 
     free(places);
     if (!err && plan->events[probe].why[0])
@@ -316,10 +316,10 @@ static bool has_hook(const struct attach *a, enum plan_probe probe)
     return false;
 }
 
-int attach_notes(struct attach *a, const struct target *t, const struct plan *plan, int pid)
+int attach_notes(struct attach *a, struct links_set *to, const struct target *t, const struct plan *plan, int pid)
 {
     struct bpf_program *program;
-    size_t groups = a->links.n;
+    size_t groups = to->n;
     uint32_t nspecs = a->nspecs;
     int sites = 0;
 
@@ -336,12 +336,12 @@ int attach_notes(struct attach *a, const struct target *t, const struct plan *pl
         if (goal.source != PLAN_NOTE || !bpf_program__autoload(program))
             continue;
         if (plan->events[goal.probe].source == PLAN_NOTE)
-            n = attach_note(a, program, t, plan, goal.probe, pid);
+            n = attach_note(a, to, program, t, plan, goal.probe, pid);
         else if (t->elf->nnotes && plan->events[goal.probe].source == PLAN_NONE &&
                  !(plan->vm && !has_hook(a, goal.probe)))
             note("'%s' (%s) has no probe %s", t->name, t->provider->name, plan_probe_name(goal.probe));
         if (n < 0) {
-            links_cut(&a->links, groups);
+            links_cut(to, groups);
             a->nspecs = nspecs;
             return n;
         }
@@ -355,21 +355,38 @@ static int find_slots(const struct attach *a)
     return bpf_object__find_map_fd_by_name(a->object, "otp_slots");
 }
 
-static int take_slot(struct attach *a, const struct otp_layout *layout, uint32_t *slot)
+static int set_layout(const struct attach *a, uint32_t slot, const struct otp_layout *layout)
 {
     int map = bpf_object__find_map_fd_by_name(a->object, "otp_layouts");
 
+    return bpf_map_update_elem(map, &slot, layout, BPF_ANY) ? attach_explain(-errno, "cannot describe a process") : 0;
+}
+
+/* All of the layout but whose it is: programs that run while attach_describe writes that see the rest whole. */
+static int take_slot(struct attach *a, const struct otp_layout *layout, uint32_t *slot)
+{
+    struct otp_layout nobody = *layout;
+    int err;
+
+    nobody.vm = 0;
     for (uint32_t i = 0; i < a->nslots; i++) {
         if (a->slots[i])
             continue;
-        if (bpf_map_update_elem(map, &i, layout, BPF_ANY) ||
-            bpf_map_update_elem(find_slots(a), &layout->vm, &i, BPF_ANY))
-            return attach_explain(-errno, "cannot describe a process");
-        a->slots[i] = (int)layout->vm;
+        err = set_layout(a, i, &nobody);
+        a->slots[i] = err ? 0 : (int)layout->vm;
         *slot = i;
-        return 0;
+        return err;
     }
     return fail(-E2BIG, "more than %u stock Erlang VMs at once", a->nslots);
+}
+
+int attach_describe(struct attach *a, const struct plan *plan, uint32_t slot)
+{
+    int err = set_layout(a, slot, &plan->vm->layout);
+
+    if (!err && bpf_map_update_elem(find_slots(a), &plan->vm->layout.vm, &slot, BPF_ANY))
+        err = attach_explain(-errno, "cannot describe a process");
+    return err;
 }
 
 static uint64_t make_cookie(const struct plan_hook *hook, uint32_t slot)
@@ -384,7 +401,7 @@ static bool waits_for_return(const struct plan_hook *hook)
 }
 
 /* The hooks of one program's probe that wait for returns, or those that do not. Returns how many. */
-static int attach_hooks_of(struct attach *a, const struct bpf_program *program, const struct target *t,
+static int attach_hooks_of(struct links_set *to, const struct bpf_program *program, const struct target *t,
                            const struct plan *plan, bool returns, uint32_t slot)
 {
     struct uprobe_place *places = calloc(plan->nhooks + 1, sizeof *places);
@@ -398,17 +415,17 @@ static int attach_hooks_of(struct attach *a, const struct bpf_program *program, 
         if (hook->probe == goal.probe && hook->side == goal.side && waits_for_return(hook) == returns)
             places[n++] = (struct uprobe_place){hook->site.offset, 0, make_cookie(hook, slot)};
     if (n)
-        err = link_places(a, program, t, t->pid, t->pid, returns, places, n);
+        err = link_places(to, program, t, t->pid, t->pid, returns, places, n);
     free(places);
     return err ? err : (int)n;
 }
 
 /* All hooks of one program's probe. Returns how many. */
-static int attach_hook(struct attach *a, const struct bpf_program *program, const struct target *t,
+static int attach_hook(struct links_set *to, const struct bpf_program *program, const struct target *t,
                        const struct plan *plan, uint32_t slot)
 {
-    int n = attach_hooks_of(a, program, t, plan, false, slot);
-    int more = n < 0 ? 0 : attach_hooks_of(a, program, t, plan, true, slot);
+    int n = attach_hooks_of(to, program, t, plan, false, slot);
+    int more = n < 0 ? 0 : attach_hooks_of(to, program, t, plan, true, slot);
 
     return more < 0 ? more : n + more;
 }
@@ -494,7 +511,8 @@ static void tell_lacking(const struct attach *a, const struct target *t, const s
     }
 }
 
-int attach_hooks(struct attach *a, const struct target *t, const struct plan *plan, uint32_t *slot)
+int attach_hooks(struct attach *a, struct links_set *to, const struct target *t, const struct plan *plan,
+                 uint32_t *slot)
 {
     struct bpf_program *program;
     int sites = 0, err;
@@ -510,7 +528,7 @@ int attach_hooks(struct attach *a, const struct target *t, const struct plan *pl
 
         if (goal.source != PLAN_HOOK || plan->events[goal.probe].source != PLAN_HOOK || !bpf_program__autoload(program))
             continue;
-        n = attach_hook(a, program, t, plan, *slot);
+        n = attach_hook(to, program, t, plan, *slot);
         if (n < 0) {
             attach_drop(a, &(struct vm_set){&plan->vm->layout.vm, 1});
             return n;
@@ -523,6 +541,11 @@ int attach_hooks(struct attach *a, const struct target *t, const struct plan *pl
     if (sites + err > 0)
         tell_lacking(a, t, plan);
     return sites + err;
+}
+
+int attach_join_links(struct attach *a, struct links_opening *o)
+{
+    return explain_link(links_join(&a->links, o));
 }
 
 bool attach_is_hooked(const struct attach *a, int pid)

@@ -24,6 +24,12 @@ struct attach {
     bool ticking;
 };
 
+/* What attaching to a VM came to: how many sites, and its slot of "otp_layouts" where it has a layout. */
+struct attach_sites {
+    int notes, hooks;
+    uint32_t slot;
+};
+
 /*
  * Before the load: chooses the kind of links, and when the only target is known (else NULL)
  * tells the programs where its arguments stand. With its plan, when that is final (else NULL),
@@ -33,16 +39,22 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
 /* Behind the load: programs that go on where others end are where these look for them. Fails: said. */
 int attach_join(const struct bpf_object *object);
 /*
- * Attaches to the notes that the plan wants, for process `pid` only or for all (-1). Notes on
- * standard error what the target lacks. Returns how many sites. Fails: said, but for -ESRCH: the process has ended.
+ * Attaches to the notes that the plan wants, for process `pid` only or for all (-1). `to`: the links of `a`, or groups
+ * begun for them (links_begin). Notes on standard error what the target lacks. Returns how many sites. Fails: said, but
+ * for -ESRCH: the process has ended.
  */
-int attach_notes(struct attach *a, const struct target *target, const struct plan *plan, int pid);
+int attach_notes(struct attach *a, struct links_set *to, const struct target *target, const struct plan *plan, int pid);
 /*
- * Attaches to the hooks that the plan wants in the target's process, and to clocks, each a site; its slot of
- * "otp_layouts" at *slot. Returns how many sites; when there are some, notes on standard error what else the target
- * lacks. Fails as attach_notes.
+ * Attaches to the hooks that the plan wants in the target's process, which tell nothing before attach_describe, and to
+ * clocks, each a site; its slot of "otp_layouts" at *slot. Returns how many sites; when there are some, notes on
+ * standard error what else the target lacks. `to`, and fails, as attach_notes.
  */
-int attach_hooks(struct attach *a, const struct target *target, const struct plan *plan, uint32_t *slot);
+int attach_hooks(struct attach *a, struct links_set *to, const struct target *target, const struct plan *plan,
+                 uint32_t *slot);
+/* Groups begun for the links of `a` join them. Fails as attach_notes. */
+int attach_join_links(struct attach *a, struct links_opening *o);
+/* From here on the hooks in the plan's process tell events. Fails: said. */
+int attach_describe(struct attach *a, const struct plan *plan, uint32_t slot);
 /*
  * How the events are had that the programs of an opened object want: by hooks when some are, else by notes. PLAN_NONE:
  * one at least is not had, `*lacks`; or none is wanted (PLAN_NEVENTS).
@@ -53,7 +65,7 @@ enum plan_source attach_serves(const struct bpf_object *object, const struct tar
 const char *attach_lacks(const struct attach *a, const struct plan *plan);
 /* Whether it has hooks of its own. */
 bool attach_is_hooked(const struct attach *a, int pid);
-/* Removes the hooks of processes, in the background. */
+/* Removes the hooks of processes, in the background, and what describes them. */
 void attach_drop(struct attach *a, const struct vm_set *vms);
 /* Takes the probes of events away for a while; clocks, and what names depend on, stay. */
 void attach_pause(struct attach *a);

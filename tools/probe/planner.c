@@ -59,7 +59,7 @@ bool planner_is_idle(const struct planner *p)
 struct planner_job *planner_next(struct planner *p)
 {
     for (size_t i = 0; i < PLANNER_JOBS; i++)
-        if (p->jobs[i].life.pid && p->jobs[i].done)
+        if (p->jobs[i].life.pid && p->jobs[i].done && (!p->jobs[i].opening || links_is_open(p->jobs[i].opening)))
             return &p->jobs[i];
     return NULL;
 }

@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "attach.h"
 #include "otp/names.h"
-#include "plan.h"
 #include "target/target.h"
 
 enum { PLANNER_JOBS = 4 };
@@ -25,6 +25,9 @@ struct planner_job {
     int err; /* of plan_new, said */
     atomic_bool done; /* the thread has set what is above, and touches it no more */
     pthread_t thread;
+    /* whoever attaches: links that are being made, NULL: none are; and for what */
+    struct links_opening *opening;
+    struct attach_sites sites;
 };
 
 /* Begins as zeros. */
@@ -38,7 +41,7 @@ bool planner_start(struct planner *p, struct target *target, const struct target
 /* Whether the process is being planned, or its plan was not fetched yet. */
 bool planner_has(const struct planner *p, int pid);
 bool planner_is_idle(const struct planner *p);
-/* One that is planned; planner_free gives its room back. NULL: none is. */
+/* One that is planned, and whose links are made if they were begun; planner_free gives its room back. NULL: none is. */
 struct planner_job *planner_next(struct planner *p);
 void planner_free(struct planner_job *job);
 /* Waits for those that are being planned. */

@@ -71,11 +71,10 @@ static int add_names(struct watch *w, const struct otp_vm *vm)
     return w->named == vm->layout.vm ? 0 : names_add(w->names, &vm->layout, vm->ours);
 }
 
-static int hook_process(struct watch *w, const struct target *t, struct plan *plan)
+static int hook_process(struct watch *w, struct links_set *to, const struct target *t, struct plan *plan,
+                        uint32_t *slot)
 {
-    uint32_t slot;
-    int err, sites;
-    bool read;
+    int err;
 
     if (!plan->vm)
         return 0;
@@ -86,25 +85,46 @@ static int hook_process(struct watch *w, const struct target *t, struct plan *pl
         note("names of '%s' (process %d) cannot be read: %s", t->name, t->pid, strerror(-err));
     for (size_t i = 0; i < OTP_NKNOWN; i++)
         plan->vm->layout.known[i] = (uint32_t)names_find_atom(w->names, (uint32_t)t->pid, known_texts[i]);
-    sites = attach_hooks(&w->attach, t, plan, &slot);
-    read = sites > 0 || (!sites && plan->vm->ours);
-    if (read)
-        names_follow(w->names, (uint32_t)t->pid, bpf_object__find_map_fd_by_name(w->attach.object, "otp_layouts"),
-                     bpf_object__find_map_fd_by_name(w->attach.object, "otp_purged"), slot);
-    err = read && w->ops.hooked ? w->ops.hooked(w->ops.ctx, t, plan, slot) : 0;
-    return err ? err : sites;
+    return attach_hooks(&w->attach, to, t, plan, slot);
 }
 
-/* Notes for process `pid` or all (-1), unless `noted` already, and hooks. Returns how many sites. */
-static int attach_places(struct watch *w, const struct target *t, struct plan *plan, int pid, bool noted)
+/*
+ * Makes links, or groups begun for them: of notes for process `pid` or all (-1), unless `noted` already, and of hooks.
+ * Returns how many sites.
+ */
+static int link_target(struct watch *w, struct links_set *to, const struct target *t, struct plan *plan, int pid,
+                       bool noted, struct attach_sites *sites)
 {
-    int notes, hooks;
-
+    *sites = (struct attach_sites){0, 0, 0};
     if (w->ops.hooks_only && !plan->vm)
         return 0;
-    notes = noted ? 0 : attach_notes(&w->attach, t, plan, pid);
-    hooks = notes < 0 ? 0 : hook_process(w, t, plan);
-    return notes < 0 ? notes : hooks < 0 ? hooks : notes + hooks;
+    sites->notes = noted ? 0 : attach_notes(&w->attach, to, t, plan, pid);
+    if (sites->notes < 0)
+        return sites->notes;
+    sites->hooks = hook_process(w, to, t, plan, &sites->slot);
+    return sites->hooks < 0 ? sites->hooks : sites->notes + sites->hooks;
+}
+
+/* Its links are made: its hooks tell from now on, and who reads that knows of it. */
+static int tell_linked(struct watch *w, const struct target *t, const struct plan *plan,
+                       const struct attach_sites *sites)
+{
+    int err = plan->vm ? attach_describe(&w->attach, plan, sites->slot) : 0;
+
+    if (err || !plan->vm || (!sites->hooks && !plan->vm->ours))
+        return err;
+    names_follow(w->names, (uint32_t)t->pid, bpf_object__find_map_fd_by_name(w->attach.object, "otp_layouts"),
+                 bpf_object__find_map_fd_by_name(w->attach.object, "otp_purged"), sites->slot);
+    return w->ops.hooked ? w->ops.hooked(w->ops.ctx, t, plan, sites->slot) : 0;
+}
+
+static int attach_places(struct watch *w, const struct target *t, struct plan *plan, int pid, bool noted)
+{
+    struct attach_sites sites;
+    int n = link_target(w, &w->attach.links, t, plan, pid, noted, &sites);
+    int err = n < 0 ? 0 : tell_linked(w, t, plan, &sites);
+
+    return err ? err : n;
 }
 
 /* Whether the session attaches to it itself. */
@@ -114,19 +134,23 @@ static bool is_own(const struct watch *w, const struct target *t)
 }
 
 /* What the session attaches to itself has names for who reads its memory alone. */
-static int attach_target(struct watch *w, const struct target *t, struct plan *plan, int pid, bool noted)
+static int tell_found(struct watch *w, const struct plan *plan, bool own, int sites)
 {
-    bool own = is_own(w, t);
-    int sites, err;
+    int err;
 
-    w->pid = t->pid;
-    sites = own ? w->ops.attach(w->ops.ctx, t, pid, noted) : attach_places(w, t, plan, pid, noted);
-    if (sites < 0 || !plan->vm || !w->ops.found)
-        return sites;
-    if (own && add_names(w, plan->vm))
+    if (sites < 0 || !plan->vm || !w->ops.found || (own && add_names(w, plan->vm)))
         return sites;
     err = w->ops.found(w->ops.ctx, plan);
     return err ? err : sites;
+}
+
+static int attach_target(struct watch *w, const struct target *t, struct plan *plan, int pid, bool noted)
+{
+    bool own = is_own(w, t);
+
+    w->pid = t->pid;
+    return tell_found(w, plan, own, own ? w->ops.attach(w->ops.ctx, t, pid, noted)
+                                        : attach_places(w, t, plan, pid, noted));
 }
 
 /* The target that was asked for: once it is far enough, it must have what is needed. A command whose VM has ended may
@@ -235,30 +259,6 @@ static void remember_other(void *ctx, const struct stat *st)
         file->watched = file->hooks = false;
 }
 
-/*
- * A VM that cannot be watched is not the end of watching others; one that is young may not be far enough yet. One that
- * ends while it is attached to is remembered too: the next look lets go of what was opened for it.
- */
-static int attach_planned(struct watch *w, const struct target *t, const struct target_life *life, struct plan *plan)
-{
-    struct executable *file = executables_add(&w->files, &t->elf->st);
-    const char *why;
-    int sites;
-
-    if (!file)
-        return fail(-ENOMEM, "out of memory");
-    file->hooks |= t->provider->hooks || plan->vm || plan->early;
-    if (plan->early && is_patient(w, t->pid))
-        return 0;
-    sites = attach_target(w, t, plan, -1, file->watched);
-    file->watched |= sites > 0 && t->elf->nnotes;
-    w->vms += sites > 0;
-    why = plan->refused[0] ? plan->refused : attach_lacks(&w->attach, plan);
-    if ((sites < 0 || (!sites && why)) && target_lives(t->pid))
-        note("'%s' (process %d) is not watched%s%s", t->name, t->pid, why ? ": " : "", why ? why : "");
-    return file->hooks || file->watched ? remember_process(w, life, sites > 0 || file->watched) : 0;
-}
-
 /* Whether this look has taken as long as it may. */
 static bool is_over(const struct watch *w)
 {
@@ -274,22 +274,122 @@ static void take_names(struct watch *w, struct planner_job *job)
     w->named = job->plan->vm->layout.vm;
 }
 
-/* Those whose plans are made, but for one that runs another program by now. */
+static bool is_same(const struct target_life *life)
+{
+    struct target_life now;
+
+    return !target_read_life(life->pid, &now) && target_same_life(&now, life);
+}
+
+/*
+ * A VM that cannot be watched is not the end of watching others. One that ends while it is attached to is remembered
+ * too: the next look lets go of what was opened for it. sites: a failure, said, where it is negative.
+ */
+static int settle(struct watch *w, const struct planner_job *job, int sites)
+{
+    const struct target *t = &job->target;
+    struct executable *file = executables_add(&w->files, &t->elf->st);
+    const char *why = job->plan->refused[0] ? job->plan->refused : attach_lacks(&w->attach, job->plan);
+
+    if (!file)
+        return fail(-ENOMEM, "out of memory");
+    file->watched |= sites > 0 && t->elf->nnotes;
+    w->vms += sites > 0;
+    if ((sites < 0 || (!sites && why)) && target_lives(t->pid))
+        note("'%s' (process %d) is not watched%s%s", t->name, t->pid, why ? ": " : "", why ? why : "");
+    return file->hooks || file->watched ? remember_process(w, &job->life, sites > 0 || file->watched) : 0;
+}
+
+static int settle_linked(struct watch *w, const struct planner_job *job, int sites)
+{
+    int err = sites < 0 ? 0 : tell_linked(w, &job->target, job->plan, &job->sites);
+
+    w->pid = job->target.pid;
+    return settle(w, job, tell_found(w, job->plan, false, err ? err : sites));
+}
+
+/* Has its links made by a thread, where there are some, else it is settled. */
+static int begin_links(struct watch *w, struct planner_job *job, bool noted)
+{
+    struct links_opening *o = links_begin(&w->attach.links);
+    int sites = o ? link_target(w, &o->links, &job->target, job->plan, -1, noted, &job->sites)
+                  : fail(-ENOMEM, "out of memory");
+
+    if (sites > 0 && o->links.n) {
+        links_open(o);
+        job->opening = o;
+        return 0;
+    }
+    if (o)
+        links_give_up(&w->attach.links, o);
+    return settle_linked(w, job, sites);
+}
+
+/* Its links are made. Of a process that has ended, or runs another program by now, nothing is told. */
+static int end_links(struct watch *w, struct planner_job *job)
+{
+    int err = attach_join_links(&w->attach, job->opening), sites = err ? err : job->sites.notes + job->sites.hooks;
+
+    job->opening = NULL;
+    if (err && job->plan->vm)
+        attach_drop(&w->attach, &(struct vm_set){&job->plan->vm->layout.vm, 1});
+    return is_same(&job->life) ? settle_linked(w, job, sites) : settle(w, job, sites);
+}
+
+/* Whether links are being made to the notes of its file, for whoever runs that. */
+static bool is_being_noted(const struct watch *w, const struct planner_job *job)
+{
+    const struct stat *st = &job->target.elf->st;
+
+    for (const struct planner_job *j = w->planner.jobs; j < w->planner.jobs + PLANNER_JOBS; j++)
+        if (j->life.pid && j->opening && j->sites.notes && j->target.elf->st.st_dev == st->st_dev &&
+            j->target.elf->st.st_ino == st->st_ino)
+            return true;
+    return false;
+}
+
+/* One that is young may not be far enough yet. */
+static int attach_planned(struct watch *w, struct planner_job *job)
+{
+    struct executable *file = executables_add(&w->files, &job->target.elf->st);
+    struct plan *plan = job->plan;
+
+    if (!file)
+        return fail(-ENOMEM, "out of memory");
+    file->hooks |= job->target.provider->hooks || plan->vm || plan->early;
+    if (plan->early && is_patient(w, job->target.pid))
+        return 0;
+    if (is_own(w, &job->target))
+        return settle(w, job, attach_target(w, &job->target, plan, -1, file->watched));
+    return begin_links(w, job, file->watched);
+}
+
+/* Goes on with one that is planned, but for one that runs another program by now; or is looked at again later. */
+static int go_on_with(struct watch *w, struct planner_job *job)
+{
+    int err;
+
+    if (job->err)
+        return job->err;
+    if (job->opening)
+        return end_links(w, job);
+    if (!is_same(&job->life) || is_being_noted(w, job))
+        return 0;
+    take_names(w, job);
+    err = attach_planned(w, job);
+    w->named = 0;
+    return err;
+}
+
 static int attach_all_planned(struct watch *w)
 {
     struct planner_job *job;
     int err = 0;
 
     while (!err && !is_over(w) && (job = planner_next(&w->planner))) {
-        struct target_life now;
-
-        err = job->err;
-        if (!err && !target_read_life(job->life.pid, &now) && target_same_life(&now, &job->life)) {
-            take_names(w, job);
-            err = attach_planned(w, &job->target, &job->life, job->plan);
-            w->named = 0;
-        }
-        planner_free(job);
+        err = go_on_with(w, job);
+        if (!job->opening)
+            planner_free(job);
     }
     return err;
 }
@@ -341,9 +441,7 @@ static int drop_ended(struct watch *w)
     if (!ended)
         return fail(-ENOMEM, "out of memory");
     for (size_t i = 0; i < w->nprocesses; i++) {
-        struct target_life now;
-
-        if (!target_read_life(w->processes[i].life.pid, &now) && target_same_life(&now, &w->processes[i].life))
+        if (is_same(&w->processes[i].life))
             w->processes[kept++] = w->processes[i];
         else
             ended[n++] = (uint32_t)w->processes[i].life.pid;
@@ -613,13 +711,18 @@ bool watch_leave(struct watch *w, int pid)
 
 void watch_stop(struct watch *w)
 {
+    for (struct planner_job *job = w->planner.jobs; job < w->planner.jobs + PLANNER_JOBS; job++) {
+        if (job->opening)
+            links_give_up(&w->attach.links, job->opening);
+        job->opening = NULL;
+    }
     attach_clear(&w->attach);
 }
 
 void watch_close(struct watch *w)
 {
+    watch_stop(w);
     planner_close(&w->planner);
-    attach_clear(&w->attach);
     hold_close(&w->hold);
     if (w->child.pid)
         child_finish(&w->child);
