@@ -106,6 +106,7 @@ class Rows:
         self.attach, self.detach, self.kilobytes = [], [], []
         self.beside = collections.defaultdict(list)     # by VM: how many times a table takes with a recording beside it
         self.load, self.idle = [], []                   # of ten views: (by the clock, of processors) in seconds; percent
+        self.resident = []                              # then, in MB
 
     def bare(self, row, vm, kind, n=HOPS):
         self.unwatched[row].append(vm.work(kind, n))
@@ -310,6 +311,12 @@ def spent(pid):
     return sum(int(open(f"{tasks}/{task}/schedstat").read().split()[0]) for task in os.listdir(tasks))
 
 
+def resident(pid):
+    """MB of it in memory, with what it has mapped of the kernel's maps."""
+    with open(f"/proc/{pid}/status") as f:
+        return next(int(line.split()[1]) / 1024 for line in f if line.startswith("VmRSS"))
+
+
 def measure_beside(rows, name, vm, work, n):
     """What a table takes, and a recording beside it: of the VM and of erlsnoop together, a message round a ring in parts, so
     that the pages of one are read before the next."""
@@ -339,19 +346,20 @@ def report_beside(rows, name, text):
 
 
 def measure_many(rows, stock):
-    """Ten views of an erl that does nothing: until they are attached, and what they take then."""
+    """Ten views of an erl that does nothing: until they are attached, and what they take then, of memory too."""
     watcher = Watcher([SNOOP, "watch", ",".join(VIEWS + QUIET_VIEWS), "--json", "-p", str(stock.pid), "1"], "watching")
     rows.load.append((watcher.attached, spent(watcher.process.pid) / 1e9))
     before, begun = spent(watcher.process.pid), time.monotonic()
     time.sleep(5)
     rows.idle.append((spent(watcher.process.pid) - before) / 1e7 / (time.monotonic() - begun))
+    rows.resident.append(resident(watcher.process.pid))
     watcher.end()
 
 
 def report_many(rows):
     wall, cpu = (statistics.median(value[of] for value in rows.load) for of in (WALL, CPU))
-    print("    ten views of an idle erl, each second: attached after %.2f s (1.0), %.2f s of a processor; %.1f %% of one then" % (
-        wall, cpu, statistics.median(rows.idle)))
+    print("    ten views of an idle erl, each second: attached after %.2f s (1.0), %.2f s of a processor; %.1f %% of one then, "
+          "and %.0f MB (40)" % (wall, cpu, statistics.median(rows.idle), statistics.median(rows.resident)))
 
 
 def first_lines(rows, vm):

@@ -124,6 +124,20 @@ START_TEST(test_batch_ring_read_hands_records_over)
 }
 END_TEST
 
+START_TEST(test_batch_ring_read_needs_no_second_buffer)
+{
+    put('a', 23, 0);
+    batch_ring_read(t.first.ring, NULL, take, NULL);
+    put('b', MOST, 0);
+    put_spilled('x', 23, 0);
+    batch_ring_read(t.first.ring, NULL, take, NULL);
+    ck_assert_uint_eq(t.n, 2);
+    expect(0, 'a', 23);
+    expect(1, 'b', MOST);
+    ck_assert_uint_eq(*consumer(&t.first), *producer(&t.first));
+}
+END_TEST
+
 /* Every place where a record can be cut in two, and where its head is the last of a window or of the buffer. */
 START_TEST(test_batch_ring_read_puts_pieces_together)
 {
@@ -210,6 +224,7 @@ Suite *batch_ring_suite(void)
 
     tcase_add_checked_fixture(ring, open_rings, close_rings);
     tcase_add_test(ring, test_batch_ring_read_hands_records_over);
+    tcase_add_test(ring, test_batch_ring_read_needs_no_second_buffer);
     tcase_add_loop_test(ring, test_batch_ring_read_puts_pieces_together, 0, 2);
     tcase_add_test(ring, test_batch_ring_read_waits_for_what_is_not_whole);
     tcase_add_test(ring, test_batch_ring_read_ends_when_it_is_told);

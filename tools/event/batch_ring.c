@@ -149,7 +149,7 @@ static struct waiting look(struct batch_ring *r)
  */
 static struct batch_ring *find_next(struct batch_ring *ring, struct batch_ring *spill, struct waiting *next)
 {
-    struct waiting first = look(ring), spilled = look(spill);
+    struct waiting first = look(ring), spilled = spill ? look(spill) : (struct waiting){.what = NOTHING};
 
     if (first.what == NOTHING && spilled.what == A_RECORD)
         first = look(ring);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -130,6 +131,16 @@ static uint32_t find_part(const struct bpf_program *program)
     while (i < NPARTS && strcmp(bpf_program__name(program), parts[i]))
         i++;
     return i;
+}
+
+/* Nobody wrote to them: where they are read again they come from the file again. */
+void attach_forget_file(const struct bpf_object_skeleton *skeleton)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)skeleton->data;
+    uintptr_t from = (begin + page - 1) / page * page, to = (begin + skeleton->data_sz) / page * page;
+
+    if (from < to)
+        madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 int attach_join(const struct bpf_object *object)

@@ -36,6 +36,8 @@ struct attach_sites {
  * programs that it has no use for are not loaded.
  */
 void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only, const struct plan *plan);
+/* Behind the load: the object's bytes, which were read from this program's file, are memory of ours no more. */
+void attach_forget_file(const struct bpf_object_skeleton *skeleton);
 /* Behind the load: programs that go on where others end are where these look for them. Fails: said. */
 int attach_join(const struct bpf_object *object);
 /*

@@ -610,6 +610,8 @@ static int attach_only(struct watch *w)
     if (!w->waits)
         sites = require_sites(w, sites, &w->only, w->plan) ? -1 : sites;
     w->vms += sites > 0;
+    plan_free(w->plan); /* megabytes: an emulator's text and symbols */
+    w->plan = NULL;
     return sites < 0 ? sites : 0;
 }
 

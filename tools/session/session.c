@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/membarrier.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "common/fail.h"
 #include "common/ready.h"
 #include "common/signals.h"
+#include "event/batch_ring.h"
 #include "probe/kernel.h"
 #include "probe/vm_maps.h"
 #include "recording/recorder.h"
@@ -274,7 +276,7 @@ static int read_ring(struct session *s)
 {
     s->turn = 0;
     s->turn_ns = clock_ns(CLOCK_MONOTONIC);
-    ring_buffer__consume(s->ring);
+    batch_ring_read(s->ring, NULL, take_record, s);
     return sink_flush(&s->sink);
 }
 
@@ -341,10 +343,12 @@ static int open_sources(struct session *s)
 
 static int open_ring(struct session *s)
 {
-    s->ring = ring_buffer__new(session_map(s, "records"), take_record, s, NULL);
+    const struct bpf_map *map = bpf_object__find_map_by_name(*s->skeleton->obj, "records");
+
+    s->ring = batch_ring_new(session_map(s, "records"), bpf_map__max_entries(map), BATCH_RING_MOST_BYTES);
     if (!s->ring)
         return fail(-errno, "no ring buffer: %s", strerror(errno));
-    return session_wait_for(s, SOURCE_RING, ring_buffer__epoll_fd(s->ring));
+    return session_wait_for(s, SOURCE_RING, bpf_map__fd(map));
 }
 
 /*
@@ -435,6 +439,7 @@ static int load(struct session *s)
     signals_end_at_once(false);
     if (err)
         return attach_explain(err, "cannot load the BPF program");
+    attach_forget_file(s->skeleton);
     err = attach_join(*s->skeleton->obj);
     return err ? err : open_ring(s);
 }
@@ -507,6 +512,7 @@ static int start(struct session *s)
     if (s->ops->feed)
         feed_bound(s->ops->feed, s->from_ns, UINT64_MAX);
     announce(s);
+    malloc_trim(0); /* plans, and what loading took */
     watch_tell_halt(&s->watch);
     if (s->ops->beat)
         err = session_set_timer(s, SOURCE_BEAT, 1);
@@ -697,7 +703,7 @@ static int loop(struct session *s)
 
 static void finish(struct session *s)
 {
-    ring_buffer__free(s->ring);
+    batch_ring_free(s->ring);
     batch_source_free(s->pages);
     budget_close(&s->budget);
     watch_close(&s->watch);

@@ -10,7 +10,7 @@
 #include "session.h"
 
 struct batch_source;
-struct ring_buffer;
+struct batch_ring;
 
 /*
  * LOOK, PAGES, TRAPS: pages of VMs, or events that become pages, may wait; LATE: all threads have told what belongs to
@@ -43,7 +43,7 @@ struct session {
     struct sink sink;
     struct watch watch;
     int epoll, fds[NSOURCES];
-    struct ring_buffer *ring; /* NULL: the object was not loaded */
+    struct batch_ring *ring; /* NULL: the object was not loaded */
     struct batch_source *pages; /* NULL: no VM that hands pages over was seen, and nothing is recorded */
     struct trap_source *traps;  /* NULL: no pages are made */
     uint64_t begin_ns, now_ns; /* of the result being counted: its begin; its end, once it is due */

@@ -140,6 +140,7 @@ static int load(struct batch_source *s)
     err = batch__load(s->skel);
     if (err)
         return attach_explain(err, "cannot load the BPF program");
+    attach_forget_file(s->skel->skeleton);
     s->skel->data_session->probe_runs = 1;
     s->ring = batch_ring_new(bpf_map__fd(s->skel->maps.records), BATCH_RING_BYTES, most);
     s->spill = batch_ring_new(bpf_map__fd(s->skel->maps.spill), BATCH_SPILL_BYTES, most);

@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/fail.h"
 #include "common/table.h"
+#include "event/batch_ring.h"
 #include "event/event.h"
 #include "otp/otp_code.h"
 #include "otp/otp_threads.h"
@@ -60,7 +61,7 @@ struct trap_source {
     struct wanted wanted;
     struct watch *watch;
     struct trap *skeleton;
-    struct ring_buffer *ring;
+    struct batch_ring *ring;
     struct trap_names *names;
     struct trap_pages *pages;
     struct running *running;
@@ -474,7 +475,8 @@ static int load(struct trap_source *s)
     err = bpf_object__load_skeleton(s->skeleton->skeleton);
     if (err)
         return attach_explain(err, "cannot load the BPF program");
-    s->ring = ring_buffer__new(map_of(s, "records"), take_record, s, NULL);
+    attach_forget_file(s->skeleton->skeleton);
+    s->ring = batch_ring_new(map_of(s, "records"), TRAP_RING_BYTES, BATCH_RING_MOST_BYTES);
     return s->ring ? 0 : fail(-errno, "no ring buffer: %s", strerror(errno));
 }
 
@@ -498,7 +500,7 @@ void trap_source_free(struct trap_source *s)
 {
     if (!s)
         return;
-    ring_buffer__free(s->ring);
+    batch_ring_free(s->ring);
     trap__destroy(s->skeleton);
     trap_names_free(s->names);
     trap_pages_free(s->pages);
@@ -571,7 +573,7 @@ void trap_source_hooked(struct trap_source *s, const struct target *t, const str
 
 int trap_source_fd(const struct trap_source *s)
 {
-    return ring_buffer__epoll_fd(s->ring);
+    return map_of(s, "records");
 }
 
 int trap_source_read(struct trap_source *s)
@@ -579,7 +581,7 @@ int trap_source_read(struct trap_source *s)
     uint64_t now;
 
     s->taken = 0;
-    ring_buffer__consume(s->ring);
+    batch_ring_read(s->ring, NULL, take_record, s);
     now = clock_ns(CLOCK_MONOTONIC);
     if (s->taken < TURN_RECORDS)
         flush(s, now);
