@@ -195,7 +195,7 @@ const struct support_run *support_two_vms(const char *command, const char *args1
 {
     return support_run("$EMITTER -w go -e %s & a=$!; $EMITTER -w go -e %s & b=$!; runs $a emitter; runs $b emitter\n"
                        "$ERLSNOOP %s --json -a > out & e=$!; attached $e; echo > go\n"
-                       "wait $a $b; sleep .3; kill -INT $e; wait $e; s=$?; grep -E '%s' out; exit $s", args1, args2, command, lines);
+                       "wait $a $b; kill -INT $e; wait $e; s=$?; grep -E '%s' out; exit $s", args1, args2, command, lines);
 }
 
 long support_number(const char *json, const char *mark, const char *key)

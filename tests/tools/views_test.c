@@ -279,8 +279,8 @@ START_TEST(test_views_tell_what_is_under_way_in_each_result)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$EMITTER -e -s 60 'port__command=1|<0.7.0>|#Port<0.66>|cat|command' 'port__busy=1|#Port<0.66>' > /dev/null & p=$!; runs $p emitter\n"
-        "$ERLSNOOP ports --json -p $p .5 4; s=$?; kill $p; exit $s");
+        "$EMITTER -w go -s 60 'port__command=1|<0.7.0>|#Port<0.66>|cat|command' 'port__busy=1|#Port<0.66>' > /dev/null & p=$!; runs $p emitter\n"
+        "$ERLSNOOP ports --json -p $p --ready-fd 3 .5 4 3> ready & e=$!; await ready; touch go; wait $e; s=$?; kill $p; exit $s");
     long long busy = 0, oldest = 0;
     const char *at = r->out;
 
