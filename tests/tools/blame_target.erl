@@ -7,12 +7,13 @@
 main() ->
     named(database, fun() -> receive never -> ok end end),
     named(cache, fun() -> ask(database) end),
-    [spawn(?MODULE, web, []) || _ <- lists:seq(1, 20)],
+    Webs = [spawn(?MODULE, web, []) || _ <- lists:seq(1, 20)],
     named(left, fun() -> ask(right) end),
     named(right, fun() -> ask(left) end),
     named(writer, fun() -> write(open_port({spawn, "sh -c 'while kill -0 $PPID; do sleep 1; done 2> /dev/null'"}, [binary])) end),
     {ok, _} = gen_server:start({local, busy_server}, ?MODULE, [], []),
-    timer:sleep(300),
+    await(fun() -> lists:all(fun asks/1, [whereis(N) || N <- [cache, left, right]] ++ Webs) end),
+    await(fun() -> process_info(whereis(writer), status) =:= {status, suspended} end),
     io:format("ready~n"),
     _ = io:get_line(""),
     halt().
@@ -23,19 +24,32 @@ many() ->
     Hostile = list_to_atom("</text><script>\"&'\e[31m" ++ [16#202e] ++ "]]>"),
     named(Hostile, fun() -> receive never -> ok end end),
     [named(list_to_atom("asks_" ++ integer_to_list(N)), fun() -> ask(Hostile) end) || N <- lists:seq(1, 3000)],
-    [begin
-         A = spawn(fun() -> receive {ask, Other} -> ask(Other) end end),
-         A ! {ask, spawn(fun() -> ask(A) end)}
-     end || _ <- lists:seq(1, 300)],
-    timer:sleep(1000),
+    Pairs = [begin
+                 A = spawn(fun() -> receive {ask, Other} -> ask(Other) end end),
+                 B = spawn(fun() -> ask(A) end),
+                 A ! {ask, B},
+                 [A, B]
+             end || _ <- lists:seq(1, 300)],
+    Names = [whereis(list_to_atom("asks_" ++ integer_to_list(N))) || N <- lists:seq(1, 3000)],
+    await(fun() -> lists:all(fun asks/1, lists:append([Names | Pairs])) end),
     io:format("ready~n"),
     _ = io:get_line(""),
     halt().
 
 named(Name, F) -> register(Name, spawn(F)).
 
+await(F) ->
+    case F() of
+        true -> ok;
+        false -> receive after 20 -> await(F) end
+    end.
+
+%% Whether it has asked, and waits for the answer.
+asks(P) -> process_info(P, current_function) =:= {current_function, {gen, do_call, 4}} andalso
+               process_info(P, status) =:= {status, waiting}.
+
 ask(Server) ->
-    receive after 100 -> ok end,
+    await(fun() -> is_pid(Server) orelse is_pid(whereis(Server)) end),
     gen:call(Server, '$gen_call', question, infinity).
 
 web() -> ask(cache).

@@ -60,12 +60,18 @@ memory() ->
     Collector = by_itself(fun() -> [erlang:garbage_collect() || _ <- lists:seq(1, 11)] end),
     Grower = by_itself(fun() -> put(list, lists:seq(1, 10000)) end),
     Sleeper = spawn(fun() -> erlang:hibernate(?MODULE, woken, []) end),
-    timer:sleep(20),
+    hibernates(Sleeper),
     Sleeper ! wake,
     end_of(Sleeper),
     [{"COLLECTOR", Collector}, {"GROWER", Grower}, {"SLEEPER", Sleeper}].
 
 woken() -> ok.
+
+hibernates(Pid) ->
+    case process_info(Pid, [current_function, status]) of
+        [{_, {erlang, hibernate, 3}}, {_, waiting}] -> ok;
+        _ -> timer:sleep(20), hibernates(Pid)
+    end.
 
 calls() ->
     Binary = binary:copy(<<1>>, 4000000),

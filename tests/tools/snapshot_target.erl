@@ -22,12 +22,14 @@ main(Idle) ->
     spawn(fun() -> put('$process_label', {tagged, 1}), receive never -> ok end end), % as of proc_lib:set_label/1
     proc_lib:start(?MODULE, init, [Main]),
     register(spinner, spawn(fun spin/0)),
-    timer:sleep(200),
+    await(fun() -> lists:all(fun rests/1, processes() -- [Main, whereis(spinner)]) end),
+    {current_function, {erlang, hibernate, 3}} = process_info(whereis(sleeper), current_function),
     true = erlang:suspend_process(whereis(frozen)),
     %% Takes nothing, and ends with the node.
     Port = open_port({spawn, "sh -c 'while kill -0 $PPID; do sleep 1; done 2> /dev/null'"}, [binary]),
-    spawn(fun() -> port_command(Port, binary:copy(<<"x">>, 1000003)) end), % which waits as long as the port is busy
-    timer:sleep(200),
+    %% It waits as long as the port is busy, or has left all to the port.
+    Writer = spawn(fun() -> port_command(Port, binary:copy(<<"x">>, 1000003)) end),
+    await(fun() -> lists:member(process_info(Writer, status), [undefined, {status, suspended}]) end),
     io:format("node ~s ~b ~b ~b ~b ~b~n",
               [os:getpid(), length(processes()), length(erlang:ports()), erlang:system_info(schedulers) | dirty()]),
     [io:format("busy ~s ~p~n", [string:replace(string:slice(pid_to_list(P), 3, length(pid_to_list(P)) - 4), ".", " "), N])
@@ -37,6 +39,14 @@ main(Idle) ->
     io:format("atoms ~b~n", [erlang:system_info(atom_count)]),
     io:format("ready~n"),
     stay().
+
+await(F) ->
+    case F() of
+        true -> ok;
+        false -> receive after 20 -> await(F) end
+    end.
+
+rests(P) -> process_info(P, status) =:= {status, waiting}.
 
 %% Dirty schedulers, for calculations and for input and output; those of an erlvm have no queue.
 dirty() ->
