@@ -170,7 +170,7 @@ END_TEST
 START_TEST(test_diagnose_of_one_that_ends)
 {
     const struct support_run *r = support_run(
-        NODE "(sleep 6; kill -9 $p) & $ERLSNOOP diagnose -p $p -d 60; echo status $?", erls[_i], "ill", "suspended");
+        NODE "$ERLSNOOP diagnose -p $p -d 60 & e=$!; attached $e; sleep 4; kill -9 $p; wait $e; echo status $?", erls[_i], "ill", "suspended");
 
     ck_assert_msg(strstr(r->out, "a process is suspended: frozen_server") && strstr(r->out, "status 3"), "%s%s", r->out, r->err);
     ck_assert_msg(strstr(r->out, "the rest       it has ended\n") != NULL, "%s", r->out);

@@ -14,11 +14,12 @@ START_TEST(test_endings_one_signal_ends_a_flood_that_is_read_slowly)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        FLOOD "mkfifo f; exec 3<>f; head -c 65536 /dev/zero > f; $ERLSNOOP spawns --events --json -p $v > f 2> err & s=$!\n"
+        FLOOD "mkfifo f; exec 3<>f; yes '\"spawns_event\"' | head -c 65536 > f; $ERLSNOOP spawns --events --json -p $v > f 2> err & s=$!\n"
               "python3 -c 'import os, time\n"
               "while True: os.read(3, 2000); time.sleep(.02)' & reader=$!\n"
-              "attached $s; kill -INT $s; sleep .5; kill $reader; cat <&3 > out & wait $s; echo status $?\n"
-              "exec 3>&-; sleep .2; grep -v '\"spawns_event\"' out");
+              "attached $s; kill -INT $s; until [ $(links $s) = 0 ]; do kill -0 $s || break; done\n"
+              "sleep .5; kill $reader; cat < f 3>&- > out & c=$!; wait $s; echo status $?\n" /* it was read slowly for so long */
+              "exec 3>&-; wait $c; grep -v '\"spawns_event\"' out");
 
     ck_assert_msg(strstr(r->out, "status 0") != NULL, "%s", r->out);
     ck_assert_int_gt(support_number(r->out, "\"type\":\"spawns\"", "births"), 0);
@@ -61,7 +62,7 @@ START_TEST(test_endings_second_signal_says_what_is_lost)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         FLOOD "mkfifo f; exec 3<>f; head -c 65536 /dev/zero > f; $ERLSNOOP spawns --events --json -p $v > f 2> err & s=$!; attached $s\n"
-              "kill -INT $s; sleep .3; kill -INT $s; wait $s; echo status $?; cat err");
+              "while kill -INT $s 2> /dev/null; do sleep .02; done; wait $s; echo status $?; cat err");
 
     ck_assert_msg(strstr(r->out, "status 1") != NULL, "%s", r->out);
     ck_assert_msg(strstr(r->out, "told twice to end") != NULL, "%s", r->out);
@@ -84,7 +85,9 @@ START_TEST(test_endings_nohup_is_respected)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        FLOOD "nohup $ERLSNOOP spawns --json -p $v > out & s=$!; attached $s; kill -HUP $s; sleep .3; kill -0 $s && echo alive\n"
+        FLOOD "nohup $ERLSNOOP spawns --json -p $v .2 > out & s=$!; attached $s; kill -HUP $s\n"
+              "results() { grep -c '\"type\":\"spawns\"' out; }\n"
+              "end=$(($(results) + 2)); until [ $(results) -ge $end ]; do kill -0 $s || break; sleep .05; done; kill -0 $s && echo alive\n"
               "kill -INT $s; wait $s; echo status $?; cat out");
 
     ck_assert_msg(strstr(r->out, "alive\nstatus 0") != NULL, "%s", r->out);

@@ -334,7 +334,7 @@ START_TEST(test_own_rules_of_one_that_stands_still)
 {
     const struct support_run *r = support_run(
         CRASH_RULES NODE "kill -STOP $p; $ERLSNOOP diagnose -p $p -d 2 --rules rules; echo status $?; kill -CONT $p\n"
-        "(sleep 5; kill -9 $p) & $ERLSNOOP diagnose -p $p -d 60 --rules rules --json > j; grep -c '\"rule\":\"workers_crash\"' j\n"
+        "$ERLSNOOP diagnose -p $p -d 60 --rules rules --json > j & e=$!; attached $e; sleep 4; kill -9 $p; wait $e; grep -c '\"rule\":\"workers_crash\"' j\n"
         "grep -q '\"rule\":\"tables\"' j && echo tables; grep 'not_known.*\"\\(boxes\\|tables\\)\"' j", erls[_i], "crashes");
 
     ck_assert_msg(strstr(r->out, "the VM is stopped\n") && strstr(r->out, "your own rules nothing of it runs; not looked for: workers_crash,"),

@@ -20,7 +20,8 @@ START_TEST(test_serve_counts_since_its_start)
     const struct support_run *r = support_run(
         SERVE "$EMITTER -w go -s 60 'process__spawn=23||a:f/1' 'process__exit=19||normal' & p=$!; runs $p emitter\n"
               "serve --views spawns,exits -p $p; touch go; until_page '^erlsnoop_spawns_deaths_total{.* 19$'\n"
-              "page > one; sleep 1.5; page > two\n"
+              "watched() { page | sed -n 's/^erlsnoop_watched_seconds_total[^ ]* \\([0-9]*\\).*/\\1/p'; }\n"
+              "page > one; end=$(($(watched) + 2)); until [ $(watched) -ge $end ]; do kill -0 $e || break; sleep .1; done; page > two\n"
               "page text/plain > old; grep -hE '^erlsnoop_(spawns|exits)_.*(births|exits|mfa)_total' one two old\n"
               "grep -c . out; kill -TERM $e; wait $e; echo status $?; kill $p");
 

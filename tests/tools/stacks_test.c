@@ -32,7 +32,7 @@ enum { EMULATORS = 2, MODES = 3 };
 #define WATCH_ACTS(options)                                                                        \
     "$ERLSNOOP stacks -p $p " options " > out & e=$!\n"                                            \
     "attached $e; touch go\n"                                                                      \
-    "comes done; sleep .3\n"                                                                       \
+    "comes done\n"                                                                                 \
     "kill -INT $e; wait $e; s=$?; cat out; kill $p; exit $s"
 
 /* Number at `key` of the function's row, rounded down; -1 without. */
@@ -163,7 +163,7 @@ START_TEST(test_stacks_tell_how_long_who_was_woken_waits_for_a_scheduler)
         "erlc turns.erl; erl -noinput -s turns main & p=$!; await ready\n"
         "$ERLSNOOP stacks -p $p --off-cpu --proc taker --folded --budget off > out & e=$!; attached $e; touch go\n"
         "await done; kill -INT $e; wait $e; kill $p; cat done\n"
-        "awk '/[(]runnable[)]/ { n += $NF } END { printf \"{\\\"told_ns\\\":%%d}\\n\", n }' out");
+        "awk '/[(]runnable[)]/ { n += $NF } END { printf \"{\\\"told_ns\\\":%%.0f}\\n\", n }' out");
     int64_t waited = support_number(r->out, "waited_ns", "waited_ns"), told = support_number(r->out, "told_ns", "told_ns");
 
     ck_assert_int_gt(waited, 101 * 1000000);

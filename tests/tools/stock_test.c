@@ -11,7 +11,7 @@ static const struct support_run *run_on(const char *erl, const char *work, const
     return support_run("erlc $SOURCE/tests/tools/stock_target.erl\n"
                        "%s -noshell -pa . -s stock_target work %s & P=$!; comes ready\n"
                        "%s $ERLSNOOP %s --json -p $P & E=$!; attached $E; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
-                       "sleep .2; kill -INT $E; wait $E; s=$?; kill -0 $P || s=77; touch end; wait $P || s=78; exit $s",
+                       "kill -INT $E; wait $E; s=$?; kill -0 $P || s=77; touch end; wait $P || s=78; exit $s",
                        erl, work, settings, command);
 }
 
@@ -51,7 +51,7 @@ START_TEST(test_stock_spawns_counts_reasons_that_are_all_different)
         "erlc $SOURCE/tests/tools/stock_target.erl\n"
         "%s -noshell -pa . -s stock_target work reasons & P=$!; while [ ! -e ready ] && kill -0 $P; do sleep .05; done\n"
         "$ERLSNOOP spawns --json -p $P 0.3 > told & E=$!; attached $E; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
-        "sleep .2; kill -INT $E; wait $E; s=$?; touch end; wait $P; python3 - <<'END'\n"
+        "kill -INT $E; wait $E; s=$?; touch end; wait $P; python3 - <<'END'\n"
         "import collections, json\n"
         "results, told = [], collections.Counter()\n"
         "for row in map(json.loads, open('told')):\n"
@@ -376,13 +376,13 @@ START_TEST(test_stock_efile_tells_how_long_operations_were_queued)
         "main() ->\n"
         "    register(waiter, self()), code:ensure_loaded(timer), ok = file:write_file(\"ready\", \"1\"), wait(),\n"
         "    spawn(fun() -> register(holder, self()), prim_file:open(\"fifo\", [read]) end), timer:sleep(200),\n"
-        "    Began = erlang:monotonic_time(nanosecond), {ok, _} = prim_file:read_file_info(\"ready\"),\n"
+        "    Began = erlang:monotonic_time(nanosecond), erlang:display(asks), {ok, _} = prim_file:read_file_info(\"ready\"),\n"
         "    Took = erlang:monotonic_time(nanosecond) - Began, {ok, _} = prim_file:read_file(\"ready\"),\n"
         "    ok = file:write_file(\"took\", [\"{\\\"took_ns\\\":\", integer_to_list(Took), \"}\\n\"]), halt().\n"
         "wait() -> case filelib:is_file(\"go\") of true -> ok; false -> timer:sleep(20), wait() end.\n"
         "END\n"
         "erlc line.erl; mkfifo fifo; erl +SDio 1 -noinput -s line main > vm & p=$!; await ready\n"
-        "$ERLSNOOP efile --json --top 32 -p $p > told & e=$!; attached $e; touch go; sleep 1.5; timeout 9 sh -c 'echo > fifo'\n"
+        "$ERLSNOOP efile --json --top 32 -p $p > told & e=$!; attached $e; touch go; await vm; sleep 1; timeout 9 sh -c 'echo > fifo'\n"
         "wait $p $e; cat told took");
     int64_t took = support_number(r->out, "took_ns", "took_ns"), queued = support_number(r->out, waits, "queued_ns");
 
@@ -411,7 +411,7 @@ START_TEST(test_stock_all_sees_vms_that_start_later)
         "comes 1/ready; comes 2/ready\n"
         "for vm in $vms; do until ls -l /proc/$E/fd | grep -q \"/proc/$vm/mem\"; do kill -0 $E || exit 1; sleep .05; done; done\n"
         "attached $E\n"
-        "touch 1/go 2/go; comes 1/done; comes 2/done; sleep .2; kill -INT $E; wait $E; s=$?\n"
+        "touch 1/go 2/go; comes 1/done; comes 2/done; kill -INT $E; wait $E; s=$?\n"
         "touch 1/end 2/end; wait; grep '\"count\":23,' seen; exit $s");
 
     ck_assert_int_eq(r->status, 0);
@@ -555,7 +555,7 @@ START_TEST(test_stock_vm_whose_file_was_replaced_is_watched)
         "ROOTDIR=/usr/lib/erlang BINDIR=$PWD/bin EMU=beam PROGNAME=erl bin/erlexec -noshell -pa . -s stock_target work spawns & P=$!; comes ready\n"
         "cp /bin/true bin/new; mv bin/new bin/beam.smp; readlink /proc/$P/exe\n"
         "$ERLSNOOP spawns --json -p $P & E=$!; attached $E; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
-        "sleep .2; kill -INT $E; wait $E; s=$?; touch end; wait $P; exit $s");
+        "kill -INT $E; wait $E; s=$?; touch end; wait $P; exit $s");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_lines(r->out, "beam.smp (deleted)"), 1);
