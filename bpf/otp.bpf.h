@@ -158,6 +158,21 @@ static __always_inline __u64 otp_find_process(const struct otp_layout *layout, _
     return id == pid ? process : 0;
 }
 
+/* The same by what its pid says, as notes tell it: not of an erlvm. */
+static __always_inline __u64 otp_find_numbered(const struct otp_layout *layout, __u64 number, __u64 serial)
+{
+    __u64 d = serial << (layout->packing.number_bits & 63) | number, table, process = 0, id = 0;
+    const struct otp_packing *p = &layout->places;
+
+    if (!p->pix_mask || otp_read(layout, layout->procs, OTP_PTAB_TAB, &table, sizeof table))
+        return 0;
+    table += ((d & p->cl_mask) << (p->cl_shift & 63) | (d >> (p->cli_shift & 63) & p->cli_mask)) * sizeof process;
+    bpf_probe_read_user(&process, sizeof process, (void *)table);
+    if (process)
+        bpf_probe_read_user(&id, sizeof id, (void *)(process + layout->off[OTP_PROC_ID]));
+    return (id & 0xf) == OTP_TAG_PID && otp_unpack(&layout->packing, id) == d ? process : 0;
+}
+
 /* The process that a reference names, as aliases do: its third word is the pid. 0: none. Source: ErtsPRefThing. */
 static __always_inline __u64 otp_find_alias(const struct otp_layout *layout, __u64 ref)
 {

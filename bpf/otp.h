@@ -125,6 +125,9 @@ struct otp_layout {
     __u32 jit, is_ours; /* jit 1: code is machine code; is_ours 1: an erlvm */
     struct otp_ours ours;
     struct otp_packing packing, port_packing; /* of pids; of ports, all 0 when these are not known */
+    /* by masks of the table of processes, also in OTP 25, d tells a place in it:
+     * (d & cl_mask) << cl_shift | ((d >> cli_shift) & cli_mask) */
+    struct otp_packing places;
     __u32 known[OTP_NKNOWN]; /* indices of OTP_ATOMS; WIRE_NO_ATOM: not known */
     __u16 off[(OTP_NFIELDS + 3) / 4 * 4];
 };

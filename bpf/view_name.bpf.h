@@ -294,8 +294,8 @@ FIXES_GLOBAL __u64 view_process_at(__u64 where)
 }
 
 /*
- * `where` of an erlvm's process by its number, for events that only tell that; 0: it is not known. It returns before
- * view_owner_at is called, so that the stack of only one of them is in use.
+ * `where` of a process by its number, for events that only tell that, as those of an erlvm and of notes do; 0: it is
+ * not known. It returns before view_owner_at is called, so that the stack of only one of them is in use.
  */
 FIXES_GLOBAL __u64 view_where(__u32 vm, __u64 id)
 {
@@ -303,9 +303,11 @@ FIXES_GLOBAL __u64 view_where(__u32 vm, __u64 id)
     const struct otp_layout *layout = slot ? bpf_map_lookup_elem(&otp_layouts, slot) : 0;
     __u64 process;
 
-    if (!layout || !layout->is_ours || id >> 60 != BATCH_PID)
+    if (!layout || id >> 60 != BATCH_PID)
         return 0;
-    process = otp_find_process(layout, (__u64)ev_id_serial(id) << 32 | (__u64)ev_id_number(id) << 4 | OTP_TAG_PID);
+    process = layout->is_ours ? otp_find_process(layout, (__u64)ev_id_serial(id) << 32 |
+                                                             (__u64)ev_id_number(id) << 4 | OTP_TAG_PID)
+                              : otp_find_numbered(layout, ev_id_number(id), ev_id_serial(id));
     return process ? (__u64)*slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK) : 0;
 }
 

@@ -268,6 +268,7 @@ static int check_table(struct check *c, struct otp_layout *layout)
     c->max = (uint32_t)t.max;
     c->lines = (uint32_t)t.packing.cl_mask + 1;
     layout->packing = packing_of(&t.packing, t.mask);
+    layout->places = t.packing;
     return 0;
 }
 

@@ -499,7 +499,9 @@ enum plan_source attach_serves(const struct bpf_object *object, const struct tar
             continue;
         if (source == goal.source && served != PLAN_HOOK)
             served = source;
-        if (source == PLAN_NONE && goal.source == wanted && !plan_is_extra(goal.probe) && *lacks == PLAN_NEVENTS)
+        if (*lacks == PLAN_NEVENTS &&
+            (plan_lacks_vital(plan, goal.probe) ||
+             (source == PLAN_NONE && goal.source == wanted && !plan_is_extra(goal.probe))))
             *lacks = goal.probe;
     }
     return *lacks < PLAN_NEVENTS ? PLAN_NONE : served;

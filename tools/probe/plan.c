@@ -63,6 +63,17 @@ bool plan_is_extra(enum plan_probe probe)
     return extra[probe];
 }
 
+bool plan_lacks_vital(const struct plan *p, enum plan_probe probe)
+{
+    static const bool vital[PLAN_NEVENTS] = {
+#define VITAL(probe) [PLAN_##probe] = true,
+#include "target/providers.def"
+    };
+
+    return vital[probe] && (p->events[probe].source == PLAN_NONE ||
+                            (p->events[probe].source == PLAN_NOTE && p->events[probe].why[0]));
+}
+
 enum plan_probe plan_find_probe(const char *name)
 {
     size_t i = 0;
@@ -323,6 +334,24 @@ static void plan_probe_hooks(struct plan *p, enum plan_probe probe)
         p->events[probe] = event;
 }
 
+/* What hooks of another event tell too would be told twice. */
+static void drop_told_with(struct plan *p)
+{
+    static const enum plan_probe with[][2] = {
+#define TOLD_WITH(probe, other) {PLAN_##probe, PLAN_##other},
+#include "target/providers.def"
+    };
+
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        struct plan_event *event = &p->events[with[i][0]];
+
+        if (event->source != PLAN_NOTE || p->events[with[i][1]].source != PLAN_HOOK)
+            continue;
+        event->source = PLAN_NONE;
+        snprintf(event->why, sizeof event->why, "hooks of %s tell it", plan_probe_name(with[i][1]));
+    }
+}
+
 static void plan_hooks(struct plan *p, const struct target *t)
 {
     bool wanted[PLAN_NEVENTS] = {false};
@@ -345,6 +374,7 @@ static void plan_hooks(struct plan *p, const struct target *t)
         else if (wanted[i] && p->events[i].source == PLAN_NONE)
             snprintf(p->events[i].why, sizeof p->events[i].why, "%s", p->refused);
     }
+    drop_told_with(p);
     if (p->vm)
         p->refused[0] = '\0';
 }

@@ -58,6 +58,8 @@ size_t plan_count(const struct plan *plan);
 const char *plan_probe_name(enum plan_probe probe);
 /* Views that are told of it do without it where nothing tells it. */
 bool plan_is_extra(enum plan_probe probe);
+/* Whether views that are told of its note are not asked, as the VM has none, or one that does not tell all. */
+bool plan_lacks_vital(const struct plan *plan, enum plan_probe probe);
 /* PLAN_NEVENTS when there is no such event. */
 enum plan_probe plan_find_probe(const char *name);
 

@@ -105,13 +105,13 @@ static int link_target(struct watch *w, struct links_set *to, const struct targe
     return sites->hooks < 0 ? sites->hooks : sites->notes + sites->hooks;
 }
 
-/* Its links are made: its hooks tell from now on, and who reads that knows of it. */
+/* Its links are made: its hooks tell from now on, and who reads that knows of it. Notes name processes, too. */
 static int tell_linked(struct watch *w, const struct target *t, const struct plan *plan,
                        const struct attach_sites *sites)
 {
     int err = plan->vm ? attach_describe(&w->attach, plan, sites->slot) : 0;
 
-    if (err || !plan->vm || (!sites->hooks && !plan->vm->ours))
+    if (err || !plan->vm || (!sites->hooks && !plan->vm->ours && !t->elf->nnotes))
         return err;
     names_follow(w->names, (uint32_t)t->pid, bpf_object__find_map_fd_by_name(w->attach.object, "otp_layouts"),
                  bpf_object__find_map_fd_by_name(w->attach.object, "otp_purged"), sites->slot);

@@ -36,6 +36,8 @@ bool verdict_serves(const struct plan *plan, enum view_id view)
             continue;
         if (source == PLAN_NONE && view_ons[i].source & VIEW_BY_HOOK && !plan_is_extra(probe))
             return false;
+        if (!(view_ons[i].source & VIEW_BY_HOOK) && plan_lacks_vital(plan, probe))
+            return false;
         serves |= source != PLAN_NONE && view_ons[i].source & (source == PLAN_HOOK ? VIEW_BY_HOOK : VIEW_BY_NOTE);
     }
     return serves;
