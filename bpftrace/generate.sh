@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes a script of bpftrace from its template, for one VM: generate.sh VM TEMPLATE > SCRIPT
+# Makes a script of bpftrace from its template, or from a script, for one VM: generate.sh VM TEMPLATE > SCRIPT
 # bpftrace calls the first six arguments of a note arg0 to arg5 and has no name for later ones. The note itself says
-# where they are; in a template they are arg6, arg7 ... in the clause of their probe, and become that place here.
+# where they are; in a template they are arg6, arg7 ... in the clause of their probe, and become that place here, or
+# those of the places where the probe stands in the VM, which the last bits of their addresses tell apart.
+# bpftrace runs no script of which the VM lacks a probe. A clause below the line "// Where the VM has it:" goes then; of
+# another none is made.
 #   ROWS(@map, ROW, FILE)      @map[N] = "NAME" for each row ROW(N, NAME, ...) of FILE
 #   ENUM(@map, PART, FILE)     for each constant of an enum in FILE whose name has PART: its value and what follows PART
 #   DEFINES(@map, PART, FILE)  for each #define PARTname N of the included FILE of the system: N and the name
@@ -42,28 +45,47 @@ LC_ALL=C readelf -nW "$vm" 2>/dev/null | LC_ALL=C awk -v vm="$1" '
 			fail("no way to read " operand)
 		offset = place + 0
 		gsub(/^[^(]*\(|\)$/, "", place)
-		return "*(" type " *)(" register(place) (offset < 0 ? " - " -offset : " + " offset) ")"
+		return "*(" type " *)(" register(place) (offset < 0 ? " - " : " + ") (offset < 0 ? -offset : offset) ")"
 	}
-	# The operands of the probe whose clause we are in; of all that a pattern means, which must have theirs alike.
-	function operands(probe,    pattern, name, found) {
+	# Keeps the sites of the probe, or of all that a pattern means, in site[]; how many there are.
+	function find_sites(probe,    pattern, name, i) {
+		if (probe == found)
+			return nsites
+		found = probe
+		nsites = 0
 		pattern = "^" probe "$"
 		sub(/\$1\$/, "*$", pattern)
 		gsub(/\*/, ".*", pattern)
-		for (name in notes)
-			if (name ~ pattern) {
-				if (notes[name] == "differ" || found != "" && found != notes[name])
-					fail("the notes of " probe " have their arguments in different places")
-				found = notes[name]
-			}
-		if (found == "")
+		for (name in count)
+			if (name ~ pattern)
+				for (i = 1; i <= count[name]; i++)
+					site[++nsites] = note[name, i]
+		return nsites
+	}
+	# Where an argument of the probe is: at one place, or by the end of the address that the probe fired at. 0: it is not
+	# at one place, and there is to be one.
+	function place(probe, number, alone,    i, n, part, first, text, ends) {
+		if (!find_sites(probe))
 			fail("no note of " probe)
-		return found
+		for (i = 1; i <= nsites; i++) {
+			n = split(site[i], part, " ")
+			if (number + 2 > n)
+				fail(probe " has no arg" number)
+			if (part[1] in ends && ends[part[1]] != part[number + 2])
+				fail("the notes of " probe " have their arguments in different places")
+			ends[part[1]] = part[number + 2]
+			if (i == 1)
+				text = value(first = part[number + 2])
+			else if (part[number + 2] != first)
+				text = alone ? 0 : "((reg(\"ip\") & 0xfff) == 0x" part[1] " ? " value(part[number + 2]) " : " text ")"
+		}
+		return text
 	}
 	# In another VM the first arguments, which bpftrace finds by itself, are not where they are in this one.
 	function guard(    i, text, same) {
 		for (i = 0; i < 6; i++) {
-			same = value(places[i + 1])
-			if (same !~ /^\(/)
+			same = place(probe, i, 1)
+			if (same && same !~ /^\(/)
 				text = text (text == "" ? "" : " || ") "arg" i " != " same
 		}
 		text = "\tif (" text ") {\n"
@@ -108,11 +130,10 @@ LC_ALL=C readelf -nW "$vm" 2>/dev/null | LC_ALL=C awk -v vm="$1" '
 	FNR == 1 { file++ }
 	file == 1 && /Provider: / { provider = $NF }
 	file == 1 && $1 == "Name:" { probe = $2 }
+	file == 1 && $1 == "Location:" { end = substr($2, length($2) - 3, 3) }
 	file == 1 && $1 == "Arguments:" && provider == "erlang" {
 		sub(/^ *Arguments: */, "")
-		if (probe in notes && notes[probe] != $0)
-			$0 = "differ"
-		notes[probe] = $0
+		note[probe, ++count[probe]] = end " " $0
 	}
 	file == 1 { next }
 	FNR == 3 { print "// Made by bpftrace/generate.sh for " vm "." }
@@ -126,15 +147,24 @@ LC_ALL=C readelf -nW "$vm" 2>/dev/null | LC_ALL=C awk -v vm="$1" '
 			constants(call[3], call[4], call[5])
 		next
 	}
-	/^usdt:/ { split($0, clause, /[: ,]/); probe = clause[4] }
+	/^\/\/ Where the VM has it:$/ { optional = 1; next }
+	/^usdt:/ {
+		split($0, clause, /[: ,]/)
+		probe = clause[4]
+		left_out = !find_sites(probe)
+		if (left_out && !optional)
+			fail("no note of " probe)
+		optional = 0
+	}
+	left_out {
+		left_out = !/^}/
+		next
+	}
 	/^\{/ { opened = 1; body = ""; later = 0 }
 	{
 		while (match($0, /arg(1[0-9]|[6-9])/)) {
 			wanted = substr($0, RSTART + 3, RLENGTH - 3) + 0
-			n = split(operands(probe), places, " ")
-			if (wanted >= n)
-				fail(probe " has no arg" wanted)
-			$0 = substr($0, 1, RSTART - 1) value(places[wanted + 1]) substr($0, RSTART + RLENGTH)
+			$0 = substr($0, 1, RSTART - 1) place(probe, wanted) substr($0, RSTART + RLENGTH)
 			later = 1
 		}
 	}
