@@ -87,7 +87,7 @@ TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD
 	$(BUILD)/obj/tools/profile/profile.pb-c.o
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps deps-check docs scripts demo check check-vm check-releases check-install check-kernels check-stock check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-zoo check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
+.PHONY: all deps deps-check docs scripts demo check check-vm check-releases check-install check-kernels check-stock check-peer check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-zoo check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(BUILD)/erlsnoop
@@ -262,6 +262,10 @@ check-unit check-probes check-tools check-erl: check-%: tests
 # Debian's own Erlangs, and servers that run on one, watched from outside (tests/stock).
 check-stock: all
 	@BUILD=$(BUILD) python3 tests/stock/check_stock.py
+# An OTP built with notes from the distribution's sources, once, into build/peer: watched, and the scripts of bpftrace run on it
+# (PEER_ONLY="jit gc" names some rows).
+check-peer: tests
+	@BUILD=$(BUILD) python3 tests/stock/check_peer.py
 # The two commands on machines made anew (FRESH="12 13" names some releases).
 check-fresh:
 	@bash tests/fresh/check_fresh.sh

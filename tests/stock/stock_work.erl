@@ -10,6 +10,7 @@
 -export([burn/1]).
 -export([by_spawn/1, by_link/1, by_monitor/1, by_opt/1, by_opt_both/1, by_request/1, by_proc_lib/1]).
 -export([sink/0, sink_alias/1, init/1, handle_call/3, handle_cast/2]).
+-export([send_lists/2, take_lists/1, nap/1]).
 -export([peer/0, start_link/0, register_node/3, address_please/3, port_please/2, listen_port_please/2]).
 
 -define(DEADLINE, 30000).
@@ -47,6 +48,14 @@ prepare(dist, Dir) -> prepare_dist(Dir);
 prepare(natives, Dir) -> prepare_natives(Dir);
 prepare(code, _) -> prepare_code();
 prepare(tables, _) -> fun work_tables/0;
+prepare(exits, _) -> fun exits/0;
+prepare(collections, _) -> fun collections/0;
+prepare(copies, _) -> prepare_lists(fun told_copies/0);
+prepare(lists, _) -> prepare_lists(fun told_lists/0);
+prepare(mailboxes, _) -> prepare_lists(fun told_mailboxes/0);
+prepare(requests, _) -> prepare_requests();
+prepare(slices, _) -> fun slices/0;
+prepare(user, _) -> fun tell_user/0;
 prepare(stacks_spawn, _) -> prepare_stacks(fun() -> make(22) end, [told_stack([mfa(?MODULE, make, 1), "erlang:spawn/1"], 22)]);
 prepare(stacks_send, _) -> prepare_stacks(fun() -> tell(spawn(?MODULE, sink, []), 1009) end, [told_stack([mfa(?MODULE, act, 1), mfa(?MODULE, tell, 2)], 1009)]);
 prepare(stacks_file, Dir) -> prepare_stacks(fun() -> look(Dir, 29) end, [expect_stack("stacks_actor;*", 29), told_function(look, 2)]);
@@ -151,6 +160,117 @@ told_spawns(Hostile) ->
 added(Rows) ->
     lists:sort(maps:to_list(lists:foldl(fun({K, N}, M) -> maps:update_with(K, fun(O) -> O + N end, N, M) end, #{}, Rows))).
 
+%% ---- deaths that are not normal: of the same lives
+
+exits() ->
+    _ = spawns(),
+    Bad = [{"{badarith,...}", by_monitor, 31}, {"killed", by_opt, 37}, {"own_reason", by_opt_both, 19}],
+    [expect("exits_by_reason", [{"reason", R}], "count", N) || {R, _, N} <- Bad]
+        ++ [expect("exits_by_owner", [{"owner", mfa(?MODULE, F, 1)}], "count", N) || {_, F, N} <- Bad]
+        ++ [expect("exits_event", [{"reason", R}, {"owner", mfa(?MODULE, F, 1)}], null, N) || {R, F, N} <- Bad]
+        ++ [expect("exits", [], "exits", lists:sum([N || {N, _, _, _, _} <- lives()]) + 13 + 3 * length(hostile()))]
+        ++ with_notes([least("exits", [], "signals", 37)]).
+
+with_notes(Told) ->
+    case erlang:system_info(dynamic_trace) of
+        systemtap -> Told;
+        none -> []
+    end.
+
+%% ---- collections of a process with a name, whose heap is old from the first on; nothing else of it is collected
+
+collections() ->
+    Collector = spawn(fun() ->
+        register(stock_collector, self()),
+        repeat(23, fun(_) -> true = erlang:garbage_collect() end),
+        repeat(29, fun(_) -> true = erlang:garbage_collect(self(), [{type, minor}]) end)
+    end),
+    await_end(Collector),
+    [expect("gc_by_owner", [{"owner", "stock_collector"}], "pauses", 23 + 29),
+     expect("gc_event", [{"owner", "stock_collector"}], null, 23 + 29), least("gc", [], "major", 22), least("gc", [], "minor", 29)].
+
+%% ---- messages of 20 words, from one with a name to another with one, which takes them when all are there
+
+-define(LISTS, 1009).
+
+prepare_lists(Told) ->
+    fun() ->
+        Taker = spawn(?MODULE, take_lists, [?LISTS]),
+        register(stock_taker, Taker),
+        Sender = spawn(?MODULE, send_lists, [Taker, ?LISTS]),
+        await_end(Sender),
+        Taker ! all,
+        await_end(Taker),
+        Told()
+    end.
+
+send_lists(To, N) ->
+    register(stock_lister, self()),
+    List = lists:seq(1, 10),
+    repeat(N, fun(_) -> To ! List end).
+
+take_lists(N) ->
+    receive all -> ok end,
+    repeat(N, fun(_) -> receive [_ | _] -> ok end end).
+
+told_copies() ->
+    Sender = [{"owner", "stock_lister"}],
+    [expect("memory_by_sender", Sender, "messages", ?LISTS), expect("memory_by_sender", Sender, "sent_words", ?LISTS * 20),
+     least("memory", [], "copies", ?LISTS), least("memory", [], "copied_words", ?LISTS * 20),
+     least("memory_by_owner", [{"owner", "stock_taker"}], "grown_words", ?LISTS * 20)].
+
+told_lists() ->
+    Taker = [{"owner", "stock_taker"}],
+    [expect("messages_by_owner", Taker, "sent", ?LISTS + 1), least("messages", [], "sent", ?LISTS + 1)]
+        ++ with_notes([least("messages", [], "queued", ?LISTS + 1), least("messages", [], "received", ?LISTS + 1),
+                       least("messages_by_owner", Taker, "queue_max", ?LISTS)]).
+
+told_mailboxes() ->
+    Taker = [{"owner", "stock_taker"}],
+    [expect("mailboxes_by_owner", Taker, "received", ?LISTS + 1), expect("mailboxes_event", Taker, null, ?LISTS + 1),
+     least("mailboxes", [], "received", ?LISTS + 1)].
+
+%% ---- calls of a server with a name: answered, given up before the answer, and of one that ends meanwhile
+
+prepare_requests() ->
+    {ok, Server} = gen_server:start_link({local, stock_server}, ?MODULE, [], []),
+    {ok, Slow} = gen_server:start_link({local, stock_slow}, ?MODULE, [], []),
+    fun() ->
+        repeat(101, fun(_) -> ok = gen_server:call(Server, m) end),
+        repeat(7, fun(_) ->
+            {'EXIT', {timeout, _}} = (catch gen_server:call(Slow, late, 10)),
+            ok = gen_server:call(Slow, m)
+        end),
+        {'EXIT', {stopped, _}} = (catch gen_server:call(Slow, stop)),
+        Of = fun(Name) -> [{"owner", Name}] end,
+        [expect("requests", [], "calls", 101 + 7 + 7 + 1), expect("requests", [], "answered", 101 + 7),
+         expect("requests", [], "gave_up", 7), expect("requests", [], "late", 7), expect("requests", [], "down", 1),
+         expect("requests_by_server", Of("stock_server"), "calls", 101),
+         expect("requests_by_server", Of("stock_slow"), "calls", 7 + 7 + 1)]
+    end.
+
+%% ---- time slices of a process with a name, which waits between them
+
+slices() ->
+    Napper = spawn(fun() -> register(stock_napper, self()), nap(31) end),
+    await_end(Napper),
+    [least("sched_by_owner", [{"owner", "stock_napper"}], "slices", 31), least("sched", [], "slices", 31)].
+
+%% ---- what Erlang code tells, where the VM has notes
+
+tell_user() ->
+    Teller = spawn(fun() ->
+        register(stock_teller, self()),
+        true = dyntrace:user_trace_s1("warm"),
+        dyntrace:put_tag(<<"stock_tag">>),
+        repeat(23, fun(I) -> true = dyntrace:p(I, 2, -3, 4, "t1", "t2", "t3", "t4") end),
+        repeat(29, fun(_) -> true = dyntrace:user_trace_s1("stock_text") end)
+    end),
+    await_end(Teller),
+    [expect("user", [], "told", 23), expect("user", [], "texts", 30),
+     expect("user_by_tag", [{"tag", "stock_tag"}], "count", 23), expect("user_by_text", [{"text", "t1"}], "count", 23),
+     expect("user_by_text", [{"text", "stock_text"}], "count", 29)].
+
 %% ---- messages to processes: {how many, how to send to the receiver}
 
 prepare_messages() ->
@@ -196,7 +316,9 @@ prepare_calls() ->
 sink_alias(N) -> receive _ -> sink_alias(N + 1) end.
 
 init(_) -> {ok, 0}.
-handle_call(m, _, N) -> {reply, ok, N + 1}.
+handle_call(m, _, N) -> {reply, ok, N + 1};
+handle_call(late, _, N) -> nap(2), {reply, ok, N + 1};
+handle_call(stop, _, N) -> {stop, stopped, N}.
 handle_cast(m, N) -> {noreply, N + 1}.
 
 %% ---- code that is replaced and unloaded while its functions are told by address
