@@ -40,19 +40,23 @@ def run_step(words, log, **options):
 
 
 def build_emulators(source):
-    """Builds in a copy of the sources, which is removed later; its folder."""
+    """Builds in a copy of the sources, where one that was ended goes on; its folder."""
     folder, log = os.path.join(PEER, "src"), os.path.join(PEER, "build.log")
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(source, folder, symlinks=True)
+    configured = os.path.join(folder, "configured")
     env = dict(os.environ, ERL_TOP=folder)
     for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "BUILD", "CFLAGS"):
         env.pop(variable, None)
-    jobs = "-j" + str(os.cpu_count())
-    run_step(["./configure", *OPTIONS], log, cwd=folder, env=env)
-    for room in ("erts/lib_src", "erts/emulator"):
-        for flavor in FLAVORS if room == "erts/emulator" else ("",):
-            run_step(["make", "-C", room, jobs, "opt", "FLAVOR=" + flavor], log, cwd=folder, env=env)
-    run_step(["make", "-C", "lib/runtime_tools/c_src", "opt"], log, cwd=folder, env=env)
+    if not os.path.exists(configured):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(source, folder, symlinks=True)
+        run_step(["./configure", *OPTIONS], log, cwd=folder, env=env)
+        with open(configured, "w", encoding="utf-8"):
+            pass
+    for left in glob.glob(os.path.join(folder, "erts/emulator/.dtrace-temp*")):  # it refuses to begin where it was ended
+        os.unlink(left)
+    for room, flavors in (("erts/lib_src", ("jit",)), ("erts/emulator", FLAVORS), ("lib/runtime_tools/c_src", ("jit",))):
+        for flavor in flavors:
+            run_step(["make", "-C", room, f"-j{os.cpu_count()}", "opt", "FLAVOR=" + flavor], log, cwd=folder, env=env)
     return folder
 
 
