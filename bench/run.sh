@@ -50,8 +50,9 @@ instructions() {
 	total=$(count_refs "$1" "$2" "$3") idle=$(count_refs "$1" noop 1)
 	echo $((total - idle))
 }
+# Of the loop alone: which modules get machine code goes by time.
 count_refs() {
-	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" +S 1 -noshell -pa "$dir" \
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" +S 1 +JIT off -noshell -pa "$dir" \
 		-run vmbench main "$2" "div=$3" halt 2>&1 >/dev/null | awk '/Collected/ { print $4 }'
 }
 
