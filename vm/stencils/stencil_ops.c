@@ -218,14 +218,16 @@ __attribute__((cold)) WAY(hole_P0);
 #define ENTER_J2 ENTER_J(2)
 #define ENTER_J3 ENTER_J(3)
 #define ENTER_J4 ENTER_J(4)
+/* The address is in rbx before it goes from the stack: who looks from outside (tools/otp/otp_stack.c) finds it in one
+ * of both. */
 #define RETURN()                                                                                   \
 	do {                                                                                       \
-		I = (const Inst *)E[0];                                                            \
+		rbx = (const Inst *)E[0];                                                          \
+		__asm__ volatile("" : "+r"(rbx) : : "memory");                                     \
 		E[0] = TERM_NONE;                                                                  \
-		if (unlikely(--p->reds_left < 0)) {                                                \
-			rbx = I;                                                                   \
+		if (unlikely(--p->reds_left < 0))                                                  \
 			return hole_PR();                                                          \
-		}                                                                                  \
+		I = rbx;                                                                           \
 		DISPATCH();                                                                        \
 	} while (0)
 /* The loop does this operation from its beginning, though something was written or called: what that was does not

@@ -14,11 +14,10 @@ static const bool is_watched[OP_COUNT] = {
 #include "code/opcodes.def"
 };
 
-/* Construction of binaries, maps with new values, and native records. Functions of C that machine code calls for the
- * first two are told at stacks that cannot be, one sample of 400. */
+/* Construction of binaries step by step, and native records. */
 static bool is_left_out(unsigned op)
 {
-	return op == OP_put_map_assoc || op == OP_put_map_exact || (op >= OP_bs_create_bin && op <= OP_bs_put_utf32) || strstr(opcode_info(op)->name, "record") != NULL;
+	return (op >= OP_bs_init && op <= OP_bs_put_utf32) || strstr(opcode_info(op)->name, "record") != NULL;
 }
 
 /* What a field may be: `count` alternatives, each with what it puts into y, w or j. */

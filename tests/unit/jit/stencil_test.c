@@ -127,8 +127,8 @@ START_TEST(test_stencil_table_covers_what_is_frequent)
 		OP_is_tagged_tuple_x, OP_is_eq_exact_xk, OP_is_eq_exact_rr, OP_is_lt_xx, OP_is_ge_xi, OP_select_2_x, OP_add_xix,
 		OP_sub_rr, OP_mul_ss, OP_band_xix, OP_bif_element, OP_bif_map_get, OP_catch, OP_try_end, OP_fadd, OP_call_fun,
 		OP_call_fun_last, OP_get_map_element_rk, OP_put_tuple2, OP_get_map_elements, OP_has_map_fields, OP_make_fun3,
-		OP_bif1, OP_bif2, OP_bs_start_match3, OP_bs_get_integer_8, OP_bs_get_utf8,
-		OP_bs_get_binary_all, OP_bs_test_tail, OP_bs_scan, OP_fload2_fmul,
+		OP_bif1, OP_bif2, OP_put_map_assoc, OP_put_map_exact, OP_bs_start_match3, OP_bs_get_integer_8, OP_bs_get_utf8,
+		OP_bs_get_binary_all, OP_bs_test_tail, OP_bs_scan, OP_bs_create_bin_append, OP_bs_create_bin_small, OP_fload2_fmul,
 		OP_fmul_fadd, OP_fload_element_fadd, OP_fnegate,
 	};
 
