@@ -147,6 +147,7 @@
 		goto raise;                                                                        \
 	} while (0)
 
+/* put_map_assoc and put_map_exact share their text. */
 #define PUT_MAP(exact) goto put_map
 /* bs_create_bin_small and _append: `make` is the call. */
 #define BUILD(make)                                                                                \
@@ -159,6 +160,7 @@
 		REG(H(1)) = r;                                                                     \
 		NEXT_BEHIND(CREATE_LIST(0) + J(5));                                                \
 	} while (0)
+/* An error, here: nobody does the operation again, so that there is nothing to undo. */
 #define FLOAT_FAILED(undo)                                                                         \
 	do {                                                                                       \
 		if (false) {                                                                       \
