@@ -87,7 +87,7 @@ TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD
 	$(BUILD)/obj/tools/profile/profile.pb-c.o
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps deps-check docs scripts demo check check-vm check-releases check-install check-kernels check-stock check-peer check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-zoo check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
+.PHONY: all deps deps-check docs scripts demo check check-vm check-releases check-install check-kernels check-stock check-peer check-cluster check-services check-healthy check-serving check-fresh check-clangs check-build soak check-otp check-zoo check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(BUILD)/erlsnoop
@@ -280,6 +280,9 @@ check-cluster: all
 	@BUILD=$(BUILD) python3 tests/stock/check_cluster.py
 check-services: all
 	@BUILD=$(BUILD) python3 tests/stock/check_services.py
+# What diagnose finds of servers that are well: ten minutes of each (HEALTHY_SECONDS=60 HEALTHY="elixir idle" for less).
+check-healthy: all
+	@BUILD=$(BUILD) python3 tests/stock/check_healthy.py
 # RabbitMQ, ejabberd and HTTP servers of Debian 12 served from erlvm and from the machine's erl in turn
 # (SERVING="cowboy" names some).
 check-serving: all

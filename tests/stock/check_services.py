@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""RabbitMQ and ejabberd of Debian 12 under load, watched: the node stays up, every message that was published is consumed.
+"""RabbitMQ, ejabberd and an Elixir server of Debian 12 under load, watched: the node stays up, every message that was published is consumed.
 
 Prints messages a second and processor time a message, watched against unwatched in windows that alternate. Not asserted: the ratios.
   BUILD, STOCK_CHROOTS    as check_stock.py; the chroot is named "bookworm"
   SERVICE_WINDOWS         windows a subcommand, each between two unwatched ones (3), SERVICE_SECONDS their length (5)
   ATTACH_ROUNDS           how often a subcommand is attached and detached under load (100; `make soak` does it more often)
   STOCK_KEEP              a folder for the logs of what failed
-  SERVICES                which (rabbitmq ejabberd cluster); the last is what check_rabbit_cluster.py does, on erlvm
+  SERVICES                which (rabbitmq ejabberd elixir cluster); the last is what check_rabbit_cluster.py does, on erlvm
 """
 import json
 import os
@@ -45,6 +45,7 @@ def services(root):
                  "RABBITMQ_DIST_PORT": "15673", "RABBITMQ_LOG_BASE": "{}/log", "RABBITMQ_MNESIA_BASE": "{}/db"}, plugins[0]),
         Service("ejabberd", "xmpp_load", 15222,
                 ["ejabberdctl", "-c", "{}/none", "-f", "{}/ejabberd.yml", "-s", "{}/db", "-l", "{}/log", "foreground"]),
+        Service("elixir", "shop_load", 15322, ["elixir", "{}/elixir_serve.exs", "15322"], {"HOME": "/tmp"}),
     )
 
 
@@ -62,7 +63,7 @@ class Running:
         self.inside = "/" + os.path.relpath(self.folder, root)
         for folder in ("/log", "/db"):
             os.mkdir(self.folder + folder)
-        for source in ("service_load.erl", service.load + ".erl", "ejabberd.yml"):
+        for source in ("service_load.erl", service.load + ".erl", "ejabberd.yml", "elixir_serve.exs"):
             shutil.copy(os.path.join(HERE, source), self.folder)
         subprocess.run(["chmod", "-R", "a+rwX", self.folder], check=True)  # servers leave root
 
@@ -223,16 +224,23 @@ def check_service(root, service):
         raise Failure(f"{published - consumed} messages lost")
 
 
-def main():
+def needs_root_and_chroot(check):
+    """(the chroot, 0); (None, the status to end with), which is said"""
     if os.geteuid():
-        print("check-services needs root")
-        return 1
+        print(f"{check} needs root")
+        return None, 1
     try:
-        root = make_chroot("bookworm", packages="rabbitmq-server ejabberd", shows="usr/sbin/ejabberdctl")
+        return make_chroot("bookworm", packages="rabbitmq-server ejabberd elixir", shows="usr/bin/elixir"), 0
     except Failure as why:
-        print(f"SKIP check-services: {why}")
-        return 1 if os.environ.get("CI") == "true" else 0
-    wanted = os.environ.get("SERVICES", "rabbitmq ejabberd cluster").split()
+        print(f"SKIP {check}: {why}")
+        return None, 1 if os.environ.get("CI") == "true" else 0
+
+
+def main():
+    root, status = needs_root_and_chroot("check-services")
+    if not root:
+        return status
+    wanted = os.environ.get("SERVICES", "rabbitmq ejabberd elixir cluster").split()
     failed = 0
     print(f"{'SERVICE':<10} {'WATCHER':<8} {'MESSAGES/S':>10} {'THROUGHPUT':>14} {'CPU EACH':>11} {'PER CPU SECOND':>16} {'TOLD':>12} {'LOST':>8}")
     checks = [(service.name, check_service, (root, service)) for service in services(root)] + [("cluster", check_cluster, (root,))]
