@@ -286,6 +286,35 @@ START_TEST(test_findings_of_what_is_well)
 }
 END_TEST
 
+/* Collections that are long because others have the processors are none. */
+START_TEST(test_findings_of_collections)
+{
+    static const struct {
+        int ms, times;
+        uint64_t waited_ns; /* of 5 s and this */
+        bool expected;
+    } cases[] = {
+        {30, 50, 0, true},  {30, 50, 500 * MS, true}, {30, 50, 5000 * MS, false}, {50, 50, 5000 * MS, true},
+        {210, 1, 0, true},  {210, 1, 5000 * MS, false}, {500, 1, 5000 * MS, true}, {30, 5, 0, false},
+        {19, 500, 0, false}, {30, 50, 50000 * MS, false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct row_gc_by_owner *gc;
+
+        begin();
+        gc = add_row(VIEW_TABLE_gc_by_owner, "heap");
+        observe(&gc->pause, (uint64_t)cases[i].ms * MS, cases[i].times);
+        evidence.first.has_threads = evidence.last.has_threads = true;
+        evidence.last.ran_ns = 5000 * MS;
+        evidence.last.waited_ns = cases[i].waited_ns;
+        ck_assert_int_eq(findings_look(&evidence, &found), 0);
+        ck_assert_msg((find(FINDING_gc_costs) != NULL) == cases[i].expected, "%zu", i);
+        end();
+    }
+}
+END_TEST
+
 /* A scheduler that sleeps over work is named, or the process that sleeps on it; that one's native is the same illness. */
 START_TEST(test_findings_of_a_scheduler_asleep)
 {
@@ -364,6 +393,7 @@ Suite *findings_suite(void)
     tcase_add_test(all, test_findings_of_missing_modules);
     tcase_add_test(all, test_findings_of_held_schedulers);
     tcase_add_test(all, test_findings_of_what_is_well);
+    tcase_add_test(all, test_findings_of_collections);
     tcase_add_test(all, test_findings_of_a_scheduler_asleep);
     tcase_add_test(all, test_findings_of_a_purge_that_hangs);
     suite_add_tcase(suite, all);

@@ -420,22 +420,30 @@ void find_scheduler_held(const struct evidence *e, struct findings *out)
                  ns_text(longest, most), function, times, others);
 }
 
+/* Of the time in which threads of the VM could run, the part in which they had a processor. */
+static double had_processors(const struct evidence *e)
+{
+    double ran, waited;
+
+    return evidence_threads(e, &ran, &waited) && ran > 0 ? ran / (ran + waited) : 1;
+}
+
+/* A collection lasts until it is over by the clock: where others take the machine's processors, it waits, too. */
 void find_gc_costs(const struct evidence *e, struct findings *out)
 {
     const struct row_gc_by_owner *row;
     const char *owner;
     char all[NS_TEXT], most[NS_TEXT];
+    double had = had_processors(e);
 
     for (size_t i = 0; (row = counted_row(e->counted, VIEW_TABLE_gc_by_owner, i, &owner)); i++) {
-        double part = at_a_time(e, row->pause.sum);
+        double part = at_a_time(e, row->pause.sum), longest = had * (double)row->pause.max;
 
-        if (row->pause.max < 20 * MS || (part < 0.05 && row->pause.max < 200 * MS))
+        if (longest < 20 * MS || (had * part < 0.05 && longest < 200 * MS))
             continue;
         findings_add(out, FINDING_gc_costs,
-                     findings_least(45 + 40 * findings_least(part, 1) +
-                                        10 * findings_tens((double)row->pause.max / 2e7),
-                                    82),
-                     0, owner, "%llu collections took %s, %.0f%% of the time; the longest %s", row->pause.count,
+                     findings_least(45 + 40 * findings_least(had * part, 1) + 10 * findings_tens(longest / 2e7), 82), 0,
+                     owner, "%llu collections took %s, %.0f%% of the time; the longest %s", row->pause.count,
                      ns_text(row->pause.sum, all), 100 * part, ns_text(row->pause.max, most));
     }
 }
