@@ -94,6 +94,21 @@ START_TEST(test_uprobe_has_many_where_they_count_every_thread)
 }
 END_TEST
 
+void uprobe_milestone(void);
+
+/* What is waited with is taken away again: a trap that stayed would be paid by nobody but us, for ever. */
+START_TEST(test_uprobe_settles_and_leaves_nothing)
+{
+    const unsigned char *code = (const unsigned char *)uprobe_milestone, before = *code;
+
+    for (int i = 0; i < 3; i++) {
+        uprobe_settle();
+        ck_assert_uint_eq(*(const volatile unsigned char *)code, before);
+        uprobe_milestone();
+    }
+}
+END_TEST
+
 Suite *uprobe_suite(void)
 {
     Suite *suite = suite_create("uprobe");
@@ -104,6 +119,7 @@ Suite *uprobe_suite(void)
     tcase_add_test(filters, test_uprobe_filtered_node_lives);
     tcase_add_test(filters, test_uprobe_no_return_is_probed_over_a_shadow_stack);
     tcase_add_test(filters, test_uprobe_has_many_where_they_count_every_thread);
+    tcase_add_test(filters, test_uprobe_settles_and_leaves_nothing);
     suite_add_tcase(suite, filters);
     return suite;
 }

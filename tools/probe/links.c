@@ -392,6 +392,7 @@ static int leave_group(struct links_set *l, struct links_group *g)
 void links_leave(struct links_set *l)
 {
     l->away = true;
+    uprobe_settle();
     for_all(l, leave_group);
 }
 

@@ -246,6 +246,29 @@ static uint64_t pass_milestone(int times)
     return least;
 }
 
+/* Opens the event of a uprobe, which sets its trap, and closes it. */
+static int pass_event(void *ctx)
+{
+    int event = (int)syscall(SYS_perf_event_open, ctx, getpid(), -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+    if (event >= 0)
+        close(event);
+    return 0;
+}
+
+void uprobe_settle(void)
+{
+    static uint64_t offset;
+    int type = read_uprobe_type();
+    struct perf_event_attr attr = {
+        .size = sizeof attr, .type = (uint32_t)type, .uprobe_path = (uintptr_t)"/proc/self/exe"};
+
+    offset = offset ? offset : own_offset((uintptr_t)uprobe_milestone);
+    attr.probe_offset = offset;
+    if (type >= 0 && offset)
+        apart_call(pass_event, &attr);
+}
+
 uint64_t uprobe_trap_ns(void)
 {
     enum { TIMES = 300 };

@@ -35,6 +35,13 @@ int uprobe_link_one(int program, const char *path, int pid, bool returns, const 
  */
 uint64_t uprobe_trap_ns(void);
 /*
+ * Waits until the kernel may remove traps at once. It forgets what a trap is for, waits for all processors (10 to 50
+ * ms), and removes the trap: threads that run into it meanwhile pay for that, and no program counts them. It does not
+ * wait again soon after it has: so a trap of this process goes first. Source: percpu_down_write(&dup_mmap_sem) in
+ * kernel/events/uprobes.c, rcu_sync_enter in kernel/rcu/sync.c of Linux.
+ */
+void uprobe_settle(void);
+/*
  * Whether a process whose system calls are filtered (seccomp) outlives a probe at the return of a function. Kernels
  * 6.11 to 6.13 end such a probe with a system call that the process makes itself, and the filter may kill it for that.
  * Tried on a child.
