@@ -359,7 +359,7 @@ static void set_line_breaks(struct options *o, const char *flag, const char *val
 
 static void set_native(struct options *o, const char *flag, const char *value)
 {
-	static const char *const words[] = { [NATIVE_OFF] = "off", [NATIVE_HOT] = "hot", [NATIVE_ALL] = "all" };
+	static const char *const words[] = { "", "off", "hot", "all", "leaving" }; /* by enum native_mode */
 
 	for (size_t i = NATIVE_OFF; i < sizeof words / sizeof *words; i++)
 		if (value != NULL && strcmp(value, words[i]) == 0) {

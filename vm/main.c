@@ -62,7 +62,7 @@ static const char usage[] =
 	"  +S N              scheduler threads (default: one a core)\n"
 	"  +A N              threads for file operations (default: 10; 0 is 1)\n"
 	"  +P N              how many processes there may be (default: 1048576)\n"
-	"  +JIT all|hot|off  machine code for modules (default: off)\n"
+	"  +JIT all|hot|off  machine code for modules (default: hot)\n"
 	"OTP's start (init, kernel, stdlib; see erl(1)):\n"
 	"  -eval EXPR, -noshell, -noinput, -boot FILE, -mode MODE, -config FILE,\n"
 	"  -args_file FILE, -env NAME VALUE, -pz DIR..., -extra ..., -root DIR\n"

@@ -19,7 +19,7 @@
  * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment; a .c file of the
  * folder cnode becomes a program with the library ei. Without that header they are skipped; so are programs of SCTP
  * (sctp_*) where the kernel has none. What has to do with descriptors runs on erlvm with several poll threads as well,
- * most of the others with machine code.
+ * most of the others with machine code, and with machine code that is left at random.
  * ERL_TEST=name runs the programs whose name contains it. */
 #include <check.h>
 #include <errno.h>
@@ -642,13 +642,28 @@ END_TEST
 
 /* Modules with machine code: programs about what code does, and what is done to it. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static void run_in_machine_code(const char *path, const char *vm_name, const char *mode)
+{
+	static const char *const folders[] = { "/language/", "/process/", "/trace/", "/hostile/", "/literals/", "/otp", NULL };
+	const char *const flags[] = { "+JIT", mode, NULL };
+
+	if (is_in(path, folders))
+		run_on_erlvm(path, vm_name, flags);
+}
+
 START_TEST(test_program_in_machine_code)
 {
-	static const char *const all[] = { "+JIT", "all", NULL };
-	static const char *const folders[] = { "/language/", "/process/", "/trace/", "/hostile/", "/literals/", "/otp", NULL };
+	run_in_machine_code(programs.paths[_i], "erlvm-jit", "all");
+}
+END_TEST
 
-	if (is_in(programs.paths[_i], folders))
-		run_on_erlvm(programs.paths[_i], "erlvm-jit", all);
+/* The same, left and entered again at any operation, and with slices that are cut. What fails in a later slice than it
+ * was called in, as the last call of a function, has no caller in its trace: which slice that is lang_tail_natives
+ * cannot know then. */
+START_TEST(test_program_that_leaves_machine_code)
+{
+	if (strstr(programs.paths[_i], "lang_tail_natives") == NULL)
+		run_in_machine_code(programs.paths[_i], "erlvm-leaving", "leaving");
 }
 END_TEST
 #endif
@@ -657,7 +672,7 @@ Suite *erl_suite(void)
 {
 	Suite *s = suite_create("erl");
 	TCase *ours = tcase_create("erlvm"), *threads = tcase_create("poll_threads"), *stock = tcase_create("erl"), *library = tcase_create("library");
-	TCase *native = tcase_create("jit");
+	TCase *native = tcase_create("jit"), *leaving = tcase_create("leaving");
 
 	find_programs();
 	programs.stock_release = read_release("erl");
@@ -666,23 +681,27 @@ Suite *erl_suite(void)
 	tcase_add_unchecked_fixture(ours, compile_programs, NULL);
 	tcase_add_unchecked_fixture(threads, compile_programs, NULL);
 	tcase_add_unchecked_fixture(native, compile_programs, NULL);
+	tcase_add_unchecked_fixture(leaving, compile_programs, NULL);
 	tcase_add_unchecked_fixture(library, compile_programs, NULL);
 	tcase_add_unchecked_fixture(stock, compile_programs, NULL);
 	tcase_set_timeout(ours, RUN_SECONDS);
 	tcase_set_timeout(threads, RUN_SECONDS);
 	tcase_set_timeout(native, RUN_SECONDS);
+	tcase_set_timeout(leaving, RUN_SECONDS);
 	tcase_set_timeout(library, RUN_SECONDS);
 	tcase_set_timeout(stock, RUN_SECONDS);
 	tcase_add_loop_test(ours, test_program_on_erlvm, 0, programs.count);
 	tcase_add_loop_test(threads, test_program_with_poll_threads, 0, programs.count);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their VM has none */
 	tcase_add_loop_test(native, test_program_in_machine_code, 0, programs.count);
+	tcase_add_loop_test(leaving, test_program_that_leaves_machine_code, 0, programs.count);
 #endif
 	tcase_add_loop_test(library, test_program_on_its_library, 0, programs.count);
 	tcase_add_loop_test(stock, test_program_on_stock_erl, 0, programs.count);
 	suite_add_tcase(s, ours);
 	suite_add_tcase(s, threads);
 	suite_add_tcase(s, native);
+	suite_add_tcase(s, leaving);
 	suite_add_tcase(s, library);
 	suite_add_tcase(s, stock);
 	return s;

@@ -248,9 +248,9 @@ START_TEST(test_machine_code_cannot_be_written)
 	static char printed[OUTPUT_MAX], command[4096];
 
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	snprintf(command, sizeof(command), "$VM +JIT all %s", script);
+	snprintf(command, sizeof(command), "$VM +JIT all %s; $VM +JIT leaving %s", script, script);
 	run(erlvm(), command, printed);
-	ck_assert_str_eq(printed, "true\n3\n");
+	ck_assert_str_eq(printed, "true\n3\ntrue\n3\n");
 #endif
 	snprintf(command, sizeof(command), "$VM +JIT off %s", script);
 	run(erlvm(), command, printed);
@@ -320,6 +320,20 @@ START_TEST(test_hot_modules_are_made_by_one_scheduler)
 }
 END_TEST
 
+/* +JIT leaving, which other tests run with, is no other name of all: each operation has more machine code. */
+START_TEST(test_machine_code_that_is_left_at_random_is_longer)
+{
+	static char printed[OUTPUT_MAX];
+	unsigned long all, leaving;
+
+	run(erlvm(), "for mode in all leaving; do\n"
+	    "p=$($VM +S 1 +JIT $mode +JPperf map -noshell -eval 'io:format(\"~s~n\", [os:getpid()]), halt().')\n"
+	    "awk '$3 == \"$lists:map/2\" { print $2 }' /tmp/perf-$p.map; rm -f /tmp/perf-$p.map; done", printed);
+	ck_assert_msg(sscanf(printed, "%lx %lx", &all, &leaving) == 2, "%s", printed);
+	ck_assert_msg(leaving > all + all / 4, "%s", printed);
+}
+END_TEST
+
 /* What was asked for and cannot be had is said once, and the program runs. The system call makes the kernel refuse memory that is run and was written. */
 START_TEST(test_machine_code_that_is_refused_is_said)
 {
@@ -376,6 +390,7 @@ Suite *machine_suite(void)
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	tcase_add_test(t, test_hot_modules_get_machine_code);
 	tcase_add_test(t, test_hot_modules_are_made_by_one_scheduler);
+	tcase_add_test(t, test_machine_code_that_is_left_at_random_is_longer);
 	tcase_add_test(t, test_machine_code_that_is_refused_is_said);
 	tcase_add_test(t, test_machine_code_has_names_for_perf);
 #endif

@@ -16,18 +16,21 @@
 
 /* lea at(%rip),%rbx; jmp to */
 enum { LEA_BYTES = 7, STUB_BYTES = LEA_BYTES + 5, RETURN_BYTES = 6, JUMP_BYTES = 6, ENTRY_BYTES = sizeof(uint16_t) };
+/* NATIVE_LEAVING: a jump over the entry's bytes; behind them subl $1,toll(%r15) and js to a stub. */
+enum { OVER_BYTES = 2, COUNT_BYTES = 8, TOLL_BYTES = COUNT_BYTES + 6 };
 
 /* What all modules' code shares, in pages of its own. */
 static struct {
-	uintptr_t exits[NATIVE_PREEMPTED_RETURN + 1]; /* by enum native_exit */
+	uintptr_t exits[NATIVE_EXITS]; /* by enum native_exit */
 	uintptr_t functions; /* a jump to each of stencil_functions, FUNCTION_BYTES apart */
+	bool tolls;          /* NATIVE_LEAVING */
 } shared;
 enum { FUNCTION_BYTES = 16, STORE_BYTES = 7, EXIT_BYTES = 32 };
 
 /* An operation of the module. */
 struct place {
 	uint32_t word;
-	uint32_t offset;     /* of its machine code */
+	uint32_t offset;     /* of its machine code, which begins with the toll, if any */
 	uint16_t op;         /* whose stencil it is */
 	bool is_entry;       /* the loop enters here */
 	const struct stencil *stencil; /* NULL: it is the loop's */
@@ -94,10 +97,16 @@ static bool is_entered(const struct assembly *a, size_t n)
 {
 	const struct place *p = &a->places[n];
 
-	if (p->stencil == NULL || n == 0 || p[-1].stencil != NULL)
+	if (p->stencil == NULL || n == 0)
+		return false;
+	if (shared.tolls)
+		return true;
+	if (p[-1].stencil != NULL)
 		return false;
 	return p[-1].op == OP_func_info || (n + 1 < a->count && p[1].stencil != NULL);
 }
+
+static size_t toll_bytes(void) { return shared.tolls ? TOLL_BYTES : 0; }
 
 static void lay_out(struct assembly *a)
 {
@@ -107,10 +116,10 @@ static void lay_out(struct assembly *a)
 		struct place *p = &a->places[n];
 
 		p->is_entry = is_entered(a, n);
-		at += p->is_entry ? ENTRY_BYTES : 0;
+		at += p->is_entry ? ENTRY_BYTES + (shared.tolls ? OVER_BYTES : 0) : 0;
 		p->offset = (uint32_t)at;
-		at += p->stencil != NULL ? p->stencil->size : STUB_BYTES;
-		stubs += p->stencil != NULL ? stubs_of(p->stencil) : 0;
+		at += p->stencil != NULL ? toll_bytes() + p->stencil->size : STUB_BYTES;
+		stubs += p->stencil != NULL ? stubs_of(p->stencil) + shared.tolls : 0;
 	}
 	a->stub_end = at;
 	a->bytes = at + stubs * STUB_BYTES;
@@ -190,6 +199,33 @@ static uintptr_t find_function(void *arg, unsigned number)
 	return shared.functions + number * FUNCTION_BYTES;
 }
 
+/* Of the operation at `at`, whose machine code begins at `to`. Returns where its stencil goes. */
+static uint8_t *put_toll(struct assembly *a, const struct place *p, const Inst *at, uint8_t *to)
+{
+	int32_t counter = (int32_t)(offsetof(struct sched, native_toll) - offsetof(struct sched, x)), distance;
+
+	if (!shared.tolls)
+		return to;
+	if (p->is_entry)
+		memcpy(to - ENTRY_BYTES - OVER_BYTES, (const uint8_t[OVER_BYTES]){ 0xeb, ENTRY_BYTES }, OVER_BYTES);
+	memcpy(to, (const uint8_t[COUNT_BYTES]){ 0x41, 0x83, 0xaf, 0, 0, 0, 0, 1 }, COUNT_BYTES);
+	memcpy(to + 3, &counter, sizeof counter);
+	distance = (int32_t)(add_stub(a, at, NATIVE_TOLLED) - (uintptr_t)(to + TOLL_BYTES));
+	memcpy(to + COUNT_BYTES, (const uint8_t[2]){ 0x0f, 0x88 }, 2);
+	memcpy(to + COUNT_BYTES + 2, &distance, sizeof distance);
+	return to + TOLL_BYTES;
+}
+
+/* Where the operation behind the n-th one begins, which may be a jump over what the entry has before it. */
+static uint8_t *next_code(const struct assembly *a, size_t n)
+{
+	const struct place *p = &a->places[n + 1];
+
+	if (n + 1 == a->count)
+		return a->to + a->places[n].offset + toll_bytes() + a->places[n].stencil->size;
+	return a->to + p->offset - (shared.tolls && p->is_entry ? ENTRY_BYTES + OVER_BYTES : 0);
+}
+
 static void fill(struct assembly *a)
 {
 	for (size_t n = 0; n < a->count; n++)
@@ -212,7 +248,8 @@ static void fill(struct assembly *a)
 			put_stub(to, at, shared.exits[NATIVE_LEFT]);
 			continue;
 		}
-		ways.next = (uintptr_t)to + p->stencil->size;
+		to = put_toll(a, p, at, to);
+		ways.next = (uintptr_t)next_code(a, n);
 		ENSURE(stencil_fill(p->stencil, at, &ways, to, (uintptr_t)to));
 	}
 }
@@ -346,17 +383,16 @@ static void put_exit(uint8_t *to, enum native_exit how)
 /* For each function of C: jmp *2(%rip); its address */
 static bool make_shared(void)
 {
-	size_t exits = sizeof shared.exits / sizeof shared.exits[0];
-	size_t bytes = exits * EXIT_BYTES + stencil_function_count * FUNCTION_BYTES;
+	size_t exits = NATIVE_EXITS * EXIT_BYTES, bytes = exits + stencil_function_count * FUNCTION_BYTES;
 	uint8_t *to = native_pages_take(NULL, bytes);
 
 	if (to == NULL)
 		return false;
-	for (size_t i = 0; i < exits; i++) {
+	for (size_t i = 0; i < NATIVE_EXITS; i++) {
 		put_exit(to + i * EXIT_BYTES, (enum native_exit)i);
 		shared.exits[i] = (uintptr_t)(to + i * EXIT_BYTES);
 	}
-	shared.functions = (uintptr_t)(to + exits * EXIT_BYTES);
+	shared.functions = (uintptr_t)(to + exits);
 	for (size_t i = 0; i < stencil_function_count; i++) {
 		uint8_t *at = (uint8_t *)shared.functions + i * FUNCTION_BYTES;
 
@@ -389,8 +425,9 @@ void native_init(enum native_mode mode, bool perf_map, bool perf_dump)
 		interpret(mode, "the system refuses memory that is run");
 		return;
 	}
+	shared.tolls = mode == NATIVE_LEAVING;
 	native_perf_init(perf_map, perf_dump);
-	if (mode != NATIVE_ALL)
+	if (mode < NATIVE_ALL)
 		sched_sampled = native_heat_sampled;
-	module_native_hooks = (struct module_native_hooks){ mode == NATIVE_ALL ? native_make : NULL, drop_native };
+	module_native_hooks = (struct module_native_hooks){ mode >= NATIVE_ALL ? native_make : NULL, drop_native };
 }

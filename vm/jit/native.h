@@ -16,8 +16,10 @@
 /* Why machine code has returned to the loop. */
 enum native_exit {
 	NATIVE_LEFT,             /* rbx: what the loop does */
+	NATIVE_TOLLED,           /* NATIVE_LEAVING: the same, at any operation */
 	NATIVE_PREEMPTED,        /* at a function's entry */
 	NATIVE_PREEMPTED_RETURN, /* where a function returned to */
+	NATIVE_EXITS
 };
 
 /* Runs p's machine code from p->i on, which has the operation `native`. The heap's top and the stack's and p->i are
@@ -29,6 +31,7 @@ enum native_mode {
 	NATIVE_OFF,
 	NATIVE_HOT,
 	NATIVE_ALL,
+	NATIVE_LEAVING, /* for tests: as all, and left and entered at any operation, at random */
 };
 
 /* Can this build make machine code? Not one by clang, or with a sanitizer. */
@@ -40,6 +43,9 @@ void native_init(enum native_mode mode, bool perf_map, bool perf_dump);
 /* Machine code of c, which has none. Its functions may run meanwhile, and the world is not stopped. Code that was
  * changed where it stands, for a breakpoint or a library's functions, stays the loop's. */
 void native_make(struct code_instance *c);
+/* NATIVE_TOLLED: p goes on in the loop, and later in machine code, for a random number of operations each; now and then
+ * its slice is cut, to go on at once, behind a few reductions. */
+void native_pay_toll(Process *p);
 /* The module that p runs has been seen once more. */
 void native_heat_sampled(Process *p);
 

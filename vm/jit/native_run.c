@@ -4,6 +4,22 @@
 #include "base/variant.h"
 #include "code/code_area.h"
 #include "jit/native.h"
+#include "proc/sched.h"
+
+void native_pay_toll(Process *p)
+{
+	enum { OPERATIONS_MOST = 31, REDUCTIONS_MOST = 7 };
+	struct sched *s = sched_self();
+	int32_t after;
+
+	s->native_random = s->native_random * 1664525 + 1013904223; /* Numerical Recipes' */
+	s->native_toll = (int32_t)(s->native_random >> 20 & OPERATIONS_MOST);
+	after = (int32_t)(s->native_random >> 12 & REDUCTIONS_MOST) + 1;
+	if ((s->native_random >> 28) == 0 && after < p->reds_left) {
+		p->reds_kept += p->reds_left - after;
+		p->reds_left = after;
+	}
+}
 
 enum native_exit native_run(Process *process, Term *registers)
 {

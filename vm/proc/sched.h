@@ -33,6 +33,9 @@ struct sched {
 	Process *current;
 	/* enum sched_watch: looked up when the thread wakes and every few slices, so that a slice costs one look */
 	uint8_t watch;
+	/* NATIVE_LEAVING (jit/native.h): operations of machine code until it is left, and what that is made from */
+	int32_t native_toll;
+	uint32_t native_random;
 	Term x[X_REGS];      /* registers of the running process */
 	double f[F_REGS];
 	uint64_t reds_done;  /* statistics; written by its thread alone */
