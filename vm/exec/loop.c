@@ -59,6 +59,9 @@
 #define NEXT(op) do { I += OPWORDS_##op; DISPATCH(); } while (0)
 #define NEXT_BEHIND(list) do { I = (list); DISPATCH(); } while (0) /* the end of this operation's list */
 #define JUMP(words) do { I += (words); DISPATCH(); } while (0)
+#define DISPATCH_NEAR() DISPATCH()               /* I is in the module of the operation before */
+#define GO_ON(tail) goto tail
+#define CALL_SHARED(op) do { } while (0)         /* machine code has one text for all of them */
 #define JUMP_BY(words) JUMP(words)               /* a number of words that is no field of this operation */
 #define JUMP_WORD(n) JUMP((int64_t)W(n))         /* a label in that word */
 
@@ -121,10 +124,14 @@
 #define LOOP_BY(words) LOOP_TO(I + (words))
 
 /* It is a reduction, as a call is: a deep recursion returns as often as it called, and calls nobody meanwhile. */
-#define RETURN()                                                                                   \
+#define TAKE_RETURN()                                                                              \
 	do {                                                                                       \
 		I = (const Inst *)E[0];                                                            \
 		E[0] = TERM_NONE;                                                                  \
+	} while (0)
+#define RETURN()                                                                                   \
+	do {                                                                                       \
+		TAKE_RETURN();                                                                     \
 		if (unlikely(--p->reds_left < 0))                                                  \
 			goto preempt_return;                                                       \
 		DISPATCH();                                                                        \

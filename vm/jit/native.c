@@ -23,6 +23,8 @@ enum { OVER_BYTES = 2, COUNT_BYTES = 8, TOLL_BYTES = COUNT_BYTES + 6 };
 static struct {
 	uintptr_t exits[NATIVE_EXITS]; /* by enum native_exit */
 	uintptr_t functions; /* a jump to each of stencil_functions, FUNCTION_BYTES apart */
+	uintptr_t stencils[STENCIL_SHARED_COUNT];
+	bool lacks_stencils; /* some are 0: the loop calls those natives */
 	bool tolls;          /* NATIVE_LEAVING */
 } shared;
 enum { FUNCTION_BYTES = 16, STORE_BYTES = 7, EXIT_BYTES = 32 };
@@ -75,6 +77,16 @@ static size_t stubs_of(const struct stencil *s)
 	return exits + preempts;
 }
 
+static bool needs_what_is_missing(const struct stencil *s)
+{
+	if (likely(!shared.lacks_stencils))
+		return false;
+	for (unsigned i = 0; i < s->patch_count; i++)
+		if (s->patches[i].hole == STENCIL_NATIVE && shared.stencils[s->patches[i].number] == 0)
+			return true;
+	return false;
+}
+
 static void add_place(struct assembly *a, const Inst *at)
 {
 	struct place *p;
@@ -87,12 +99,21 @@ static void add_place(struct assembly *a, const Inst *at)
 	}
 	p = &a->places[a->count++];
 	*p = (struct place){ .word = (uint32_t)(at - a->c->words), .op = (uint16_t)op };
-	if (s != NULL && stencil_fits(s, at))
+	if (s != NULL && stencil_fits(s, at) && !needs_what_is_missing(s))
 		p->stencil = s;
 	a->place_of[p->word] = (uint32_t)a->count;
 }
 
-/* The loop enters at a function, and behind what it did itself, where that is worth it: two operations at least. */
+/* It ends elsewhere: what is behind it is gone to by its address alone. */
+static bool goes_away(const struct place *p)
+{
+	const struct stencil *s = p->stencil;
+
+	return s == NULL || (s->patch_count > 0 && s->patches[s->patch_count - 1].hole == STENCIL_NATIVE);
+}
+
+/* The loop enters at a function, and behind what it did itself or may end, where that is worth it: two operations at
+ * least. */
 static bool is_entered(const struct assembly *a, size_t n)
 {
 	const struct place *p = &a->places[n];
@@ -101,7 +122,7 @@ static bool is_entered(const struct assembly *a, size_t n)
 		return false;
 	if (shared.tolls)
 		return true;
-	if (p[-1].stencil != NULL)
+	if (!goes_away(&p[-1]))
 		return false;
 	return p[-1].op == OP_func_info || (n + 1 < a->count && p[1].stencil != NULL);
 }
@@ -239,7 +260,7 @@ static void fill(struct assembly *a)
 			.preempt = shared.exits[NATIVE_PREEMPTED],
 			.preempt_return = shared.exits[NATIVE_PREEMPTED_RETURN],
 			.arg = a, .label = find_label, .exit_at = find_exit, .preempt_at = find_preempt,
-			.function = find_function,
+			.function = find_function, .shared = shared.stencils,
 		};
 
 		if (p->is_entry)
@@ -380,10 +401,42 @@ static void put_exit(uint8_t *to, enum native_exit how)
 	memcpy(to, (const uint8_t[RETURN_BYTES]){ 0xb8, (uint8_t)how, 0, 0, 0, 0xc3 }, RETURN_BYTES);
 }
 
+/* The stencils that calls of natives share. */
+static void put_stencils(uint8_t *to)
+{
+	struct stencil_ways ways = {
+		.leave = shared.exits[NATIVE_LEFT], .preempt_return = shared.exits[NATIVE_PREEMPTED_RETURN],
+		.failed = shared.exits[NATIVE_FAILED], .tail_failed = shared.exits[NATIVE_TAIL_FAILED],
+		.collect = shared.exits[NATIVE_COLLECT], .function = find_function,
+	};
+	const Inst *in_range = (const Inst *)(code_area_native() + CODE_NATIVE_BYTES);
+
+	for (unsigned n = 0; n < STENCIL_SHARED_COUNT; n++) {
+		const struct stencil *s = stencil_shared(n);
+
+		shared.lacks_stencils |= s == NULL;
+		if (s == NULL)
+			continue;
+		ENSURE(stencil_fill(s, in_range, &ways, to, (uintptr_t)to));
+		shared.stencils[n] = (uintptr_t)to;
+		to += s->size;
+	}
+}
+
+static size_t shared_stencil_bytes(void)
+{
+	size_t bytes = 0;
+
+	for (unsigned n = 0; n < STENCIL_SHARED_COUNT; n++)
+		bytes += stencil_shared(n) != NULL ? stencil_shared(n)->size : 0;
+	return bytes;
+}
+
 /* For each function of C: jmp *2(%rip); its address */
 static bool make_shared(void)
 {
-	size_t exits = NATIVE_EXITS * EXIT_BYTES, bytes = exits + stencil_function_count * FUNCTION_BYTES;
+	size_t exits = NATIVE_EXITS * EXIT_BYTES, functions = stencil_function_count * FUNCTION_BYTES;
+	size_t bytes = exits + functions + shared_stencil_bytes();
 	uint8_t *to = native_pages_take(NULL, bytes);
 
 	if (to == NULL)
@@ -393,6 +446,7 @@ static bool make_shared(void)
 		shared.exits[i] = (uintptr_t)(to + i * EXIT_BYTES);
 	}
 	shared.functions = (uintptr_t)(to + exits);
+	put_stencils(to + exits + functions);
 	for (size_t i = 0; i < stencil_function_count; i++) {
 		uint8_t *at = (uint8_t *)shared.functions + i * FUNCTION_BYTES;
 

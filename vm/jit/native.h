@@ -19,6 +19,9 @@ enum native_exit {
 	NATIVE_TOLLED,           /* NATIVE_LEAVING: the same, at any operation */
 	NATIVE_PREEMPTED,        /* at a function's entry */
 	NATIVE_PREEMPTED_RETURN, /* where a function returned to */
+	NATIVE_FAILED,           /* the native function that rbx calls, which may want something else */
+	NATIVE_TAIL_FAILED,      /* the same, as a function's last call */
+	NATIVE_COLLECT,          /* as NATIVE_LEFT, with x[0] alone; a collection is due first */
 	NATIVE_EXITS
 };
 

@@ -96,6 +96,21 @@ const struct stencil *stencil_find(unsigned op, const Inst *i)
 	return found;
 }
 
+/* It is made with no word of its operation in it. */
+const struct stencil *stencil_shared(unsigned number)
+{
+	static const uint16_t ops[] = {
+#define STENCIL_SHARED(op, n) [n] = OP_##op,
+		STENCILS_SHARED
+#undef STENCIL_SHARED
+	};
+
+	for (size_t n = first_of(ops[number]); n < stencil_count && stencils[n].op == ops[number]; n++)
+		if (stencils[n].w == 0)
+			return &stencils[n];
+	return NULL;
+}
+
 /* What goes into a hole; where the code itself goes, by address. */
 static uint64_t value_of(const struct stencil_patch *p, const Inst *i, const struct stencil_ways *ways)
 {
@@ -126,6 +141,14 @@ static uint64_t value_of(const struct stencil_patch *p, const Inst *i, const str
 		return ways->exit_at(ways->arg, i);
 	case STENCIL_LEAVE:
 		return ways->leave;
+	case STENCIL_NATIVE:
+		return ways->shared[n];
+	case STENCIL_FAILED:
+		return ways->failed;
+	case STENCIL_TAIL_FAILED:
+		return ways->tail_failed;
+	case STENCIL_COLLECT:
+		return ways->collect;
 	case STENCIL_HERE:
 		return (uintptr_t)i;
 	case STENCIL_RANGE:

@@ -15,6 +15,16 @@
 #include "code/opcodes.h"
 #include "proc/process.h"
 
+/* Calls of native functions have a stencil that jumps to one that all of them share, which reads the operation at rbx:
+ * it never moves nor goes, so that a native may do to the module what it likes. STENCIL_SHARED(operation, n of N) */
+#define STENCILS_SHARED                                                                            \
+	STENCIL_SHARED(call_bif, 0)                                                                \
+	STENCIL_SHARED(call_bif_only, 1)                                                           \
+	STENCIL_SHARED(call_bif_last, 2)
+#define STENCIL_SHARED(op, n) + 1
+enum { STENCIL_SHARED_COUNT = 0 STENCILS_SHARED };
+#undef STENCIL_SHARED
+
 /* What a word of an operation holds, two bits each. */
 enum stencil_word { STENCIL_X, STENCIL_Y, STENCIL_WIDE, STENCIL_NARROW /* 0 to 2^31 - 1 */ };
 
@@ -32,6 +42,10 @@ enum stencil_word { STENCIL_X, STENCIL_Y, STENCIL_WIDE, STENCIL_NARROW /* 0 to 2
 	STENCIL_HOLE(NEXT, "CONT", 0)    /* machine code behind this one */                        \
 	STENCIL_HOLE(EXIT, "EXIT", 0)    /* the loop does this operation */                        \
 	STENCIL_HOLE(LEAVE, "LEAVE", 0)  /* the loop goes on at rbx */                             \
+	STENCIL_HOLE(NATIVE, "N", 1)     /* the shared stencil n: the call at rbx */               \
+	STENCIL_HOLE(FAILED, "TO_native_failed", 0) /* the loop's tails of those names, with rbx at the call */ \
+	STENCIL_HOLE(TAIL_FAILED, "TO_bif_tail_failed", 0)                                         \
+	STENCIL_HOLE(COLLECT, "TO_bif_collect", 0) /* and this with rbx behind it */               \
 	STENCIL_HOLE(HERE, "HERE", 0)    /* the operation itself */                                \
 	STENCIL_HOLE(RANGE, "range", 0)  /* of code: its address >> CODE_RANGE_SHIFT */            \
 	STENCIL_HOLE(FUNCTION, "", 0)    /* of C, by its number in stencil_functions */
@@ -99,6 +113,8 @@ static inline unsigned stencil_op(unsigned op)
 /* The stencil of operation `op` with the operands that stand at i (whatever operation number stands there). NULL: it is
  * the loop's. */
 const struct stencil *stencil_find(unsigned op, const Inst *i);
+/* The shared stencil n. NULL: there is none. */
+const struct stencil *stencil_shared(unsigned n);
 
 /* Addresses of machine code. */
 struct stencil_ways {
@@ -109,6 +125,8 @@ struct stencil_ways {
 	uintptr_t (*exit_at)(void *arg, const Inst *at);
 	uintptr_t (*preempt_at)(void *arg, const Inst *at);
 	uintptr_t (*function)(void *arg, unsigned number);
+	const uintptr_t *shared; /* of STENCIL_SHARED_COUNT; NULL: no stencil that is filled needs them */
+	uintptr_t failed, tail_failed, collect; /* the same */
 };
 /* Do the operands fit their holes? Ways, which are near, do. */
 bool stencil_fits(const struct stencil *s, const Inst *i);

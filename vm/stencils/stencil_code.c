@@ -120,7 +120,9 @@ static bool read_registers(struct code *c, struct code_step *s, csh capstone, co
 static bool is_way(enum stencil_hole hole)
 {
 	return hole == STENCIL_LABEL || hole == STENCIL_WORD_LABEL || hole == STENCIL_PREEMPT ||
-	       hole == STENCIL_PREEMPT_RETURN || hole == STENCIL_NEXT || hole == STENCIL_EXIT || hole == STENCIL_LEAVE;
+	       hole == STENCIL_PREEMPT_RETURN || hole == STENCIL_NEXT || hole == STENCIL_EXIT ||
+	       hole == STENCIL_LEAVE || hole == STENCIL_NATIVE || hole == STENCIL_FAILED ||
+	       hole == STENCIL_TAIL_FAILED || hole == STENCIL_COLLECT;
 }
 
 /* What the processor runs after it. A direct jump's target is a byte of the function, in `to` until all are read. */

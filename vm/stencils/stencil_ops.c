@@ -196,6 +196,16 @@ extern struct bits_builder builder;
 			return hole_LEAVE();                                                       \
 		return ((int (*)(void))native_)();                                                 \
 	} while (0)
+#define DISPATCH_NEAR()                                                                            \
+	do {                                                                                       \
+		uintptr_t native_;                                                                 \
+                                                                                                   \
+		rbx = I;                                                                           \
+		native_ = *code_native_at(rbx);                                                    \
+		if (native_ == 0)                                                                  \
+			return hole_LEAVE();                                                       \
+		return ((int (*)(void))native_)();                                                 \
+	} while (0)
 #define ENTER()                                                                                    \
 	do {                                                                                       \
 		if (unlikely(--p->reds_left < 0)) {                                                \
@@ -220,15 +230,38 @@ __attribute__((cold)) WAY(hole_P0);
 #define ENTER_J4 ENTER_J(4)
 /* The address is in rbx before it goes from the stack: who looks from outside (tools/otp/otp_stack.c) finds it in one
  * of both. */
-#define RETURN()                                                                                   \
+#define TAKE_RETURN()                                                                              \
 	do {                                                                                       \
 		rbx = (const Inst *)E[0];                                                          \
 		__asm__ volatile("" : "+r"(rbx) : : "memory");                                     \
 		E[0] = TERM_NONE;                                                                  \
+		I = rbx;                                                                           \
+	} while (0)
+#define RETURN()                                                                                   \
+	do {                                                                                       \
+		TAKE_RETURN();                                                                     \
 		if (unlikely(--p->reds_left < 0))                                                  \
 			return hole_PR();                                                          \
-		I = rbx;                                                                           \
 		DISPATCH();                                                                        \
+	} while (0)
+/* To a tail of the loop that has a way. */
+#define GO_ON(tail)                                                                                \
+	do {                                                                                       \
+		rbx = I;                                                                           \
+		return hole_TO_##tail();                                                           \
+	} while (0)
+__attribute__((cold)) WAY(hole_TO_native_failed);
+__attribute__((cold)) WAY(hole_TO_bif_tail_failed);
+__attribute__((cold)) WAY(hole_TO_bif_collect);
+#define STENCIL_SHARED(op, n)                                                                      \
+	WAY(hole_N##n);                                                                            \
+	static inline __attribute__((always_inline)) int way_##op(void) { return hole_N##n(); }
+STENCILS_SHARED
+#undef STENCIL_SHARED
+#define CALL_SHARED(op)                                                                            \
+	do {                                                                                       \
+		rbx = I;                                                                           \
+		return way_##op();                                                                 \
 	} while (0)
 /* The loop does this operation from its beginning, though something was written or called: what that was does not
  * count, which the tool could not know. */
@@ -307,6 +340,41 @@ static inline int before_the_first(void)
 }
 
 #undef goto
+
+/* ---- what calls of native functions share: the operation is read where it stands */
+static inline Term call_at(const Inst *I)
+{
+	p->heap.top = HTOP;
+	p->heap.stop = E;
+	p->i = I;
+	return ((const struct export *)I[1])->call(p, x);
+}
+
+int stencil_call_bif__0_0_0(void)
+{
+	const Inst *I = rbx;
+	Term result = call_at(I);
+
+	NATIVE_RETURNED(result);
+}
+
+static inline int call_ended(const Inst *I, uintptr_t frame)
+{
+	Term result = call_at(I);
+
+	NATIVE_ENDED(result);
+}
+
+int stencil_call_bif_only__0_0_0(void)
+{
+	return call_ended(rbx, 0);
+}
+
+int stencil_call_bif_last__0_0_0(void)
+{
+	return call_ended(rbx, ((const uint16_t *)rbx)[1]);
+}
+
 #define STENCIL(op, y, w, j)                                                                       \
 	int stencil_##op##__##y##_##w##_##j(void)                                                  \
 	{                                                                                          \

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "code/export.h"
 #include "code/opcodes.h"
 #include "stencils/stencil_code.h"
 #include "proc/process.h"
@@ -17,7 +18,8 @@
 #define IS_KNOWN_COMPILER (HAS_STENCILS && __GNUC__ >= 12 && __GNUC__ <= 14 && !VARIANT_GC_STRESS && !VARIANT_DEBUG)
 
 /* Where a stencil leaves to: stubs that return their number. */
-enum way { WAY_NEXT, WAY_LEAVE, WAY_PREEMPT, WAY_PREEMPT_RETURN, WAY_LABEL, WAY_EXIT, WAY_PREEMPT_AT, WAY_COUNT };
+enum way { WAY_NEXT, WAY_LEAVE, WAY_PREEMPT, WAY_PREEMPT_RETURN, WAY_LABEL, WAY_EXIT, WAY_PREEMPT_AT, WAY_FAILED, WAY_TAIL_FAILED,
+	WAY_COLLECT, WAY_SHARED, WAY_NATIVE, WAY_COUNT };
 enum { STUB_BYTES = 16, PAGE_BYTES = 4096, HEAP_WORDS = 64 };
 
 /* The registers that stencils and the loop share. */
@@ -65,20 +67,22 @@ static void set_up(void)
 static void put_16(unsigned n, unsigned value) { ((uint16_t *)bench.code)[n] = (uint16_t)value; }
 static void put_32(unsigned n, int32_t value) { ((int32_t *)bench.code)[n] = value; }
 
-static enum way run(enum opcode op)
+/* The stencil of the operation that stands there. */
+static enum way run_stencil(const struct stencil *s, const Inst *operation)
 {
-	const struct stencil *s = stencil_find(op, bench.code);
+	const uintptr_t shared[STENCIL_SHARED_COUNT] = { stub(WAY_SHARED), stub(WAY_SHARED), stub(WAY_SHARED) };
 	uint8_t *at = bench.page + WAY_COUNT * STUB_BYTES;
 	struct stencil_ways ways = {
 		(uintptr_t)at + (s != NULL ? s->size : 0), stub(WAY_LEAVE), stub(WAY_PREEMPT), stub(WAY_PREEMPT_RETURN),
 		&bench.label, way_label, way_exit, way_preempt, way_function,
+		shared, stub(WAY_FAILED), stub(WAY_TAIL_FAILED), stub(WAY_COLLECT),
 	};
 	struct registers *r = &bench.r;
 	void *code = at;
 	uint32_t way;
 
 	ck_assert_ptr_nonnull(s);
-	ck_assert(stencil_fill(s, bench.code, &ways, at, (uintptr_t)at));
+	ck_assert(stencil_fill(s, operation, &ways, at, (uintptr_t)at));
 	memcpy(at + s->size, (uint8_t[]){ 0xb8, WAY_NEXT, 0, 0, 0, 0xc3 }, 6);
 	ck_assert_int_eq(mprotect(bench.page, PAGE_BYTES, PROT_READ | PROT_EXEC), 0);
 	__asm__ volatile("pushq %[r]; subq $8,%%rsp; movq (%[r]),%%rbx; movq 8(%[r]),%%r12; movq 16(%[r]),%%r13;"
@@ -90,6 +94,11 @@ static enum way run(enum opcode op)
 	way = (uint32_t)(uintptr_t)code;
 	ck_assert_int_eq(mprotect(bench.page, PAGE_BYTES, PROT_READ | PROT_WRITE), 0);
 	return way;
+}
+
+static enum way run(enum opcode op)
+{
+	return run_stencil(stencil_find(op, bench.code), bench.code);
 }
 
 static bool has_stencil(enum opcode op)
@@ -129,7 +138,7 @@ START_TEST(test_stencil_table_covers_what_is_frequent)
 		OP_call_fun_last, OP_get_map_element_rk, OP_put_tuple2, OP_get_map_elements, OP_has_map_fields, OP_make_fun3,
 		OP_bif1, OP_bif2, OP_put_map_assoc, OP_put_map_exact, OP_bs_start_match3, OP_bs_get_integer_8, OP_bs_get_utf8,
 		OP_bs_get_binary_all, OP_bs_test_tail, OP_bs_scan, OP_bs_create_bin_append, OP_bs_create_bin_small, OP_fload2_fmul,
-		OP_fmul_fadd, OP_fload_element_fadd, OP_fnegate,
+		OP_fmul_fadd, OP_fload_element_fadd, OP_fnegate, OP_call_bif, OP_call_bif_only, OP_call_bif_last,
 	};
 
 	if (!IS_KNOWN_COMPILER)
@@ -139,11 +148,11 @@ START_TEST(test_stencil_table_covers_what_is_frequent)
 }
 END_TEST
 
-/* What collects, raises, waits, is watched, or calls natives. */
+/* What collects, raises, waits, is watched, or calls natives of libraries. */
 START_TEST(test_stencil_table_leaves_to_the_loop)
 {
 	static const enum opcode unwanted[] = {
-		OP_func_info, OP_call_bif, OP_call_nif, OP_breakpoint, OP_apply, OP_badmatch, OP_send, OP_loop_rec,
+		OP_func_info, OP_call_nif, OP_breakpoint, OP_apply, OP_badmatch, OP_send, OP_loop_rec,
 		OP_wait, OP_wait_timeout, OP_timeout, OP_bs_create_bin, OP_bs_put_integer, OP_int_code_end,
 	};
 
@@ -277,6 +286,100 @@ START_TEST(test_stencil_calls_and_returns_are_reductions)
 	ck_assert_uint_eq((uintptr_t)bench.r.i, 0x1000);
 	ck_assert_uint_eq(bench.r.e[0], TERM_NONE);
 	ck_assert_int_eq(run(OP_return), WAY_PREEMPT_RETURN);
+}
+END_TEST
+
+static Term answer;
+
+static Term give_answer(Process *p, Term *x)
+{
+	ck_assert_uint_eq(x[1], SMALL(101));
+	ck_assert_ptr_eq(p->heap.top, bench.heap);
+	p->heap.top += 2;
+	return answer;
+}
+
+/* Code whose operations have a place for machine code, as those of loaded modules. */
+static Inst *code_with_places(void)
+{
+	char *at = mmap(NULL, CODE_RANGE_BYTES + PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	return (Inst *)at;
+}
+
+/* A call of a native goes to the text that all share, which goes on behind it: in machine code where there is some, else
+ * in the loop, and where a collection is due, or the native failed, in its tails. */
+START_TEST(test_stencil_calls_natives)
+{
+	struct export e = { .call = give_answer };
+	Inst *code;
+
+	if (!IS_KNOWN_COMPILER)
+		return;
+	set_up();
+	bench.code[1] = (Inst)&e;
+	ck_assert_int_eq(run(OP_call_bif), WAY_SHARED);
+	ck_assert_ptr_eq(bench.r.i, bench.code);
+	code = code_with_places();
+	code[1] = (Inst)&e;
+	bench.r.i = code;
+	answer = TERM_NONE;
+	ck_assert_int_eq(run_stencil(stencil_shared(0), code), WAY_FAILED);
+	ck_assert_ptr_eq(bench.r.i, code);
+	ck_assert_ptr_eq(bench.process.i, code);
+	ck_assert_ptr_eq(bench.process.heap.stop, bench.r.e);
+	ck_assert_uint_eq(bench.x[0], SMALL(100));
+	ck_assert_int_eq(bench.process.reds_left, 9);
+	bench.r.top = bench.heap;
+	answer = SMALL(7);
+	ck_assert_int_eq(run_stencil(stencil_shared(0), code), WAY_LEAVE);
+	ck_assert_ptr_eq(bench.r.i, code + OPWORDS_call_bif);
+	ck_assert_ptr_eq(bench.r.top, bench.heap + 2);
+	ck_assert_uint_eq(bench.x[0], SMALL(7));
+	*code_native_at(code + OPWORDS_call_bif) = stub(WAY_NATIVE);
+	bench.r.i = code;
+	bench.r.top = bench.heap;
+	ck_assert_int_eq(run_stencil(stencil_shared(0), code), WAY_NATIVE);
+	bench.r.i = code;
+	bench.r.top = bench.heap;
+	bench.process.flags = PF_NEED_GC;
+	ck_assert_int_eq(run_stencil(stencil_shared(0), code), WAY_COLLECT);
+	ck_assert_ptr_eq(bench.r.i, code + OPWORDS_call_bif);
+	ck_assert_int_eq(bench.process.reds_left, 6);
+}
+END_TEST
+
+START_TEST(test_stencil_calls_natives_as_last_calls)
+{
+	enum { FRAME_WORDS = 3 };
+	struct export e = { .call = give_answer };
+	Term *frame;
+
+	if (!IS_KNOWN_COMPILER)
+		return;
+	set_up();
+	put_16(1, FRAME_WORDS * sizeof(Term));
+	bench.code[1] = (Inst)&e;
+	bench.r.i = bench.code;
+	frame = bench.r.e;
+	frame[FRAME_WORDS] = 0x1000; /* in no range of code */
+	answer = TERM_NONE;
+	ck_assert_int_eq(run_stencil(stencil_shared(2), bench.code), WAY_TAIL_FAILED);
+	ck_assert_ptr_eq(bench.r.i, bench.code);
+	ck_assert_ptr_eq(bench.r.e, frame);
+	bench.r.top = bench.heap;
+	answer = SMALL(7);
+	ck_assert_int_eq(run_stencil(stencil_shared(2), bench.code), WAY_LEAVE);
+	ck_assert_ptr_eq(bench.r.e, frame + FRAME_WORDS);
+	ck_assert_uint_eq((uintptr_t)bench.r.i, 0x1000);
+	ck_assert_uint_eq(*bench.r.e, TERM_NONE);
+	bench.r.i = bench.code;
+	bench.r.top = bench.heap;
+	*bench.r.e = 0x2000;
+	ck_assert_int_eq(run_stencil(stencil_shared(1), bench.code), WAY_LEAVE);
+	ck_assert_uint_eq((uintptr_t)bench.r.i, 0x2000);
+	ck_assert_ptr_eq(bench.r.e, frame + FRAME_WORDS);
 }
 END_TEST
 
@@ -469,6 +572,8 @@ Suite *stencil_suite(void)
 	tcase_add_test(t, test_stencil_branches_to_its_label);
 	tcase_add_test(t, test_stencil_leaves_before_it_collects);
 	tcase_add_test(t, test_stencil_calls_and_returns_are_reductions);
+	tcase_add_test(t, test_stencil_calls_natives);
+	tcase_add_test(t, test_stencil_calls_natives_as_last_calls);
 	tcase_add_test(t, test_stencil_fill_refuses_what_does_not_fit);
 	tcase_add_test(t, test_stencil_code_takes_what_is_proven);
 	tcase_add_test(t, test_stencil_code_refuses_what_is_not);
