@@ -178,12 +178,21 @@ static void walk_native(const struct stacks_sample *s, struct native *native, st
     }
 }
 
+/* jmp *2(%rip): the way of machine code of an erlvm to a function of C (vm/jit/native.c). */
+static bool is_way_to_c(struct memory *memory, uint64_t ip)
+{
+    static const unsigned char way[] = {0xff, 0x25, 2, 0, 0, 0};
+    unsigned char bytes[sizeof way];
+
+    return memory && !memory_read(memory, ip, bytes, sizeof bytes) && !memcmp(bytes, way, sizeof way);
+}
+
 /*
- * Whether the thread is in machine code of an erlvm's module, or in C that it called: then *frame. A jump to C is in
- * pages of no module, and has its caller on the native stack.
+ * Whether the thread is in machine code of an erlvm's module, or in C that it called: then *frame. A way to C is in
+ * pages of no module, and has its caller on the native stack; what else is in such pages is where registers say.
  */
-static bool find_machine_code(const struct stacks_sample *s, struct otp_code *code, const struct native_stack *stack,
-                              struct otp_stack_frame *frame)
+static bool find_machine_code(const struct stacks_sample *s, struct otp_code *code, struct memory *memory,
+                              const struct native_stack *stack, struct otp_stack_frame *frame)
 {
     uint64_t word = (s->regs[REG_SP] - s->native_at) / 8;
     bool function;
@@ -191,7 +200,7 @@ static bool find_machine_code(const struct stacks_sample *s, struct otp_code *co
     *frame = (struct otp_stack_frame){.caller = stack->n > 0, .address = stack->outer_ip};
     if (is_code(s, code, frame->address - frame->caller, &function))
         return true;
-    if (frame->caller || word >= s->nnative)
+    if (frame->caller || word >= s->nnative || !is_way_to_c(memory, stack->outer_ip))
         return false;
     *frame = (struct otp_stack_frame){.caller = true, .address = s->native[word]};
     return is_code(s, code, frame->address - 1, &function);
@@ -217,9 +226,9 @@ static bool is_in_loop(struct native *native, const struct native_stack *stack)
 
 /* Where registers say that the process is. Fails: false, they are not loaded; what is stored holds. */
 static bool find_frame(const struct stacks_sample *s, struct native *native, struct otp_code *code,
-                       const struct native_stack *stack, struct otp_stack_frame *frame)
+                       struct memory *memory, const struct native_stack *stack, struct otp_stack_frame *frame)
 {
-    if (find_machine_code(s, code, stack, frame)) {
+    if (find_machine_code(s, code, memory, stack, frame)) {
         if (has_returned(s, code, frame, stack->outer[REG_TOP]))
             *frame = (struct otp_stack_frame){.caller = true, .address = stack->outer[REG_INSTRUCTION]};
         return true;
@@ -256,7 +265,7 @@ static void walk_ours(const struct stacks_sample *s, struct native *native, stru
     if (!s->hend)
         return;
     if (stack.outer_ip && stack.outer[REG_PROCESS] == s->process &&
-        find_frame(s, native, code, &stack, &frame)) {
+        find_frame(s, native, code, memory, &stack, &frame)) {
         uint64_t top = stack.outer[REG_TOP];
 
         sp = top % 8 == 0 && top >= s->erlang_at && top <= s->hend ? top : s->stop; /* a collection moves the stack */
