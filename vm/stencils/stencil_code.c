@@ -88,12 +88,23 @@ static bool read_operand(struct code *c, struct code_step *s, const cs_insn *in,
 	return true;
 }
 
+/* `mov %rsp,REGISTER`: the address of the lowest word that is the stencil's. */
+static bool tells_stack(const cs_insn *in)
+{
+	const cs_x86_op *o = in->detail->x86.operands;
+
+	return in->id == X86_INS_MOV && in->detail->x86.op_count == 2 && o[0].type == X86_OP_REG && !is_rsp(o[0].reg) &&
+	       o[1].type == X86_OP_REG && o[1].reg == X86_REG_RSP;
+}
+
 static bool read_registers(struct code *c, struct code_step *s, csh capstone, const cs_insn *in)
 {
 	cs_regs reads, writes;
 	uint8_t read_count = 0, write_count = 0;
 	bool moves_stack = s->flow == FLOW_RETURN || in->id == X86_INS_CALL || read_stack_change(s, in);
 
+	if (tells_stack(in))
+		s->stack_use = 8;
 	if (cs_regs_access(capstone, in, reads, &read_count, writes, &write_count) != CS_ERR_OK)
 		return refuse(c, "unknown instruction: %s %s", in->mnemonic, in->op_str);
 	for (unsigned i = 0; i < read_count; i++)
@@ -109,7 +120,7 @@ static bool read_registers(struct code *c, struct code_step *s, csh capstone, co
 	for (unsigned i = 0; i < in->detail->x86.op_count; i++) {
 		const cs_x86_op *o = &in->detail->x86.operands[i];
 
-		if (o->type == X86_OP_REG && is_rsp(o->reg) && !moves_stack)
+		if (o->type == X86_OP_REG && is_rsp(o->reg) && !moves_stack && !tells_stack(in))
 			return refuse(c, "uses rsp: %s %s", in->mnemonic, in->op_str);
 		if (!read_operand(c, s, in, o))
 			return false;

@@ -8,7 +8,8 @@
  *   LEAVE     the loop goes on at rbx     P<n>, PR  the same, by way of its preempt and preempt_return
  * Which registers an operand may be, and what is constant, is known by the parameters of a function (`y`: halfwords
  * that name a register of the stack; `w`: two bits a word, enum stencil_word; `j`: fields of 32 bits that are not 0,
- * as a label may be); a line of the generated variants.inc makes it a stencil.
+ * as a label may be, and above them, once more, those that are labels, which are never 0 then); a line of the generated
+ * variants.inc makes it a stencil.
  * Invariant: no memory is read or written across the address of a register (each is preceded by a barrier), as two
  * symbols may be the same register, which the compiler may take to be impossible. */
 #include <math.h>
@@ -61,7 +62,11 @@ __attribute__((cold)) WAY(hole_PR);
 /* A word of its own for each use, which the compiler knows nothing of. */
 #define WIDE(name) ({ Term wide_; __asm__("movabsq $" #name ",%0" : "=r"(wide_)); wide_; })
 #define FIELD(n) const uintptr_t O##n = (uintptr_t)hole_O##n, S##n = (uintptr_t)hole_S##n
-#define NUMBER(n) const int32_t J##n = (j >> n & 1) ? (int32_t)(uintptr_t)hole_J##n : 0
+#define NUMBER(n)                                                                                  \
+	const int32_t J##n = (j >> n & 1) ? (int32_t)(uintptr_t)hole_J##n : 0;                     \
+	if ((j >> (n + LABELS_SHIFT) & 1) && J##n == 0)                                            \
+		__builtin_unreachable()
+enum { LABELS_SHIFT = 8 };
 #define WORD(n)                                                                                    \
 	const Term W##n = (w >> 2 * n & 3) == STENCIL_NARROW ? (Term)hole_W##n : WIDE(hole_W##n)
 
@@ -375,9 +380,9 @@ int stencil_call_bif_last__0_0_0(void)
 	return call_ended(rbx, ((const uint16_t *)rbx)[1]);
 }
 
-#define STENCIL(op, y, w, j)                                                                       \
+#define STENCIL(op, y, w, j, there)                                                                \
 	int stencil_##op##__##y##_##w##_##j(void)                                                  \
 	{                                                                                          \
-		return text_##op(0x##y, 0x##w, 0x##j);                                               \
+		return text_##op(0x##y, 0x##w, 0x##j | 0x##there << LABELS_SHIFT);                     \
 	}
 #include "variants.inc"

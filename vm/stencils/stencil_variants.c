@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the variants of each operation that a stencil is to be made of: STENCIL(op, y, w, j) as stencil_ops.c takes
- * them, all combinations of what its operands may be. */
+/* Prints the variants of each operation that a stencil is to be made of: STENCIL(op, y, w, j, there) as stencil_ops.c
+ * takes them, all combinations of what its operands may be. */
 #include <stdio.h>
 #include <string.h>
 
@@ -87,12 +87,23 @@ static struct choice choices_of(const struct opcode_info *o, const struct opcode
 	return c;
 }
 
+/* The fields that may hold no label. */
+static unsigned labels_of(const struct opcode_info *o)
+{
+	unsigned labels = 0;
+
+	for (unsigned i = 0; i < o->count; i++)
+		if (o->fields[i].kind == 'j')
+			labels |= 1u << o->fields[i].offset / 4;
+	return labels;
+}
+
 static void print_variants(const struct opcode_info *o, unsigned field, unsigned y, unsigned w, unsigned j)
 {
 	struct choice c;
 
 	if (field == o->count) {
-		printf("STENCIL(%s, %x, %x, %x)\n", o->name, y, w, j);
+		printf("STENCIL(%s, %x, %x, %x, %x)\n", o->name, y, w, j, labels_of(o) & j);
 		return;
 	}
 	c = choices_of(o, &o->fields[field]);

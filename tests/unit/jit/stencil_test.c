@@ -433,6 +433,8 @@ START_TEST(test_stencil_code_takes_what_is_proven)
 	ck_assert_uint_eq(made.size, 4 + 4 + 5);
 	ck_assert_int_eq(memcmp(made.bytes + 4, (const uint8_t[]){ 0x48, 0x83, 0xc4, 8, 0xe9 }, 5), 0);
 	ck_assert_uint_eq(made.patches[0].at, 9);
+	/* sub $8,%rsp; mov %rsp,%rsi; add $8,%rsp */
+	ck_assert_msg(MAKE(12, STENCIL_LEAVE, 0x48, 0x83, 0xec, 8, 0x48, 0x89, 0xe6, 0x48, 0x83, 0xc4, 8, JMP), "%s", made.why);
 	/* sub $8,%rsp; add $8,%rsp */
 	ck_assert_msg(MAKE(9, STENCIL_LEAVE, 0x48, 0x83, 0xec, 8, 0x48, 0x83, 0xc4, 8, JMP), "%s", made.why);
 }
