@@ -215,6 +215,7 @@ $$(BUILD)/tests/$(1): $$(GEN)/$(1)_runner.c $$($(1)_TEST_SRC:%.c=$$(BUILD)/obj/%
 endef
 $(foreach room,$(TEST_ROOMS),$(eval $(call test_room,$(room))))
 
+$(BUILD)/obj/tests/erl/%.o: TOOL_CFLAGS += $(filter -DERLVM_GC_STRESS,$(VM_CFLAGS))
 $(BUILD)/obj/tests/unit/jit/%.o: VM_CFLAGS += -DHAS_STENCILS=$(if $(HAS_STENCILS),1,0)
 $(BUILD)/obj/tests/unit/%.o: tests/unit/%.c
 	@mkdir -p $(@D)
