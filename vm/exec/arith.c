@@ -2,6 +2,8 @@
 /* Arithmetic beyond the fast paths of the loop. */
 #include "exec/arith.h"
 
+#include "exec/call.h"
+
 static Term num_negate_2(struct heap *h, Term a, Term b)
 {
 	(void)b;
@@ -39,6 +41,13 @@ static const struct {
 Term arith_call(enum arith_op op, struct heap *h, Term a, Term b)
 {
 	return ops[op].call(h, a, b);
+}
+
+Term arith_usual(Process *p, Term a, Term b, enum arith_op op)
+{
+	Term r = ops[op].call(&p->heap, a, b);
+
+	return likely(!call_wants_gc(p)) ? r : TERM_NONE;
 }
 
 Term arith_failure(enum arith_op op, Term a, Term b)

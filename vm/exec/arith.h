@@ -4,6 +4,7 @@
 #define VM_EXEC_ARITH_H
 
 #include "data/number.h"
+#include "proc/process.h"
 #include "term/atom.h"
 
 #define ARITH_OPS                                                                                  \
@@ -32,6 +33,8 @@ enum arith_op {
 
 /* The operation on any terms (b is ignored where the arity is 1). Fails: TERM_NONE. GC: none. */
 Term arith_call(enum arith_op op, struct heap *h, Term a, Term b);
+/* The same with p's heap, for machine code. Fails: TERM_NONE, too, when a collection is due. */
+Term arith_usual(Process *p, Term a, Term b, enum arith_op op);
 /* Why it failed: am_badarith or am_system_limit. */
 Term arith_failure(enum arith_op op, Term a, Term b);
 Term arith_name(enum arith_op op);

@@ -137,6 +137,21 @@
 		DISPATCH();                                                                        \
 	} while (0)
 
+/* Arithmetic of what is not small, in a tail that all such operations share. I is hidden from the compiler, or it would
+ * keep the next instruction's address for this on the way that is taken. */
+#define ARITH_SLOW(op, form, a, b, dst_, live_, fail_)                                             \
+	do {                                                                                       \
+		VARIANT_OPAQUE(I);                                                                 \
+		args[0] = (a);                                                                     \
+		args[1] = (b);                                                                     \
+		arith = ARITH_##op;                                                                \
+		dst = (dst_);                                                                      \
+		live = (live_);                                                                    \
+		fail = (fail_);                                                                    \
+		next = I + OPWORDS_##op##form;                                                     \
+		goto arith_slow;                                                                   \
+	} while (0)
+
 /* bif0 to bif3: `form` calls the function, and leaves its result in r, and live and fail. */
 #define GUARD_CALL(n, form)                                                                        \
 	dst = H(1);                                                                                \

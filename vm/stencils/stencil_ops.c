@@ -275,6 +275,26 @@ STENCILS_SHARED
 		rbx = I;                                                                           \
 		return hole_LEAVE();                                                               \
 	} while (0)
+/* Nor does arithmetic of what is not small. What adds a small constant to a register, or takes one away, mostly counts:
+ * that leaves, as it would be three times as long. */
+#define ARITH_SLOW(op, form, a, b, dst, live, fail) SLOW##form(op, a, b, dst)
+#define SLOW_xix(op, a, b, dst) EXIT()
+#define SLOW_yix(op, a, b, dst) EXIT()
+#define SLOW_ri SLOW
+#define SLOW_rr SLOW
+#define SLOW_xxx SLOW
+#define SLOW_ss SLOW
+#define SLOW(op, a, b, dst)                                                                        \
+	do {                                                                                       \
+		p->heap.top = HTOP;                                                                \
+		p->heap.stop = E;                                                                  \
+		r = arith_usual(p, a, b, ARITH_##op);                                              \
+		if (unlikely(r == TERM_NONE))                                                      \
+			AGAIN();                                                                   \
+		HTOP = p->heap.top;                                                                \
+		REG(dst) = r;                                                                      \
+		return hole_CONT();                                                                \
+	} while (0)
 /* A guard function changes nothing but the top of the heap. So where it failed, or a collection is due, the loop may
  * call it again. */
 #define GUARD_CALL(n, form)                                                                        \
