@@ -14,13 +14,15 @@
 #   (k) tables and ports found by one process and by two at once: bench/tables.erl
 #   (l) what stays resident ten seconds after a peak of memory, of every kind: bench/peaks.py
 #   (m) reading 100,000 processes from outside, once, and names of some: bench/snapshot.c
+#   (n) programs of the kinds that people publish as benchmarks, and of libraries' hot paths: bench/programs.erl
 # BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
-# BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c); of (e) and (g) the rows with this text in their names
+# BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c); of (e) and (g) the rows with this text in their names; programs of (n)
+# BENCH_FLAGS="+JIT off" flags of erlvm in (n)
 # ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
-parts=${BENCH_ONLY:-a b c d e f g h i j k l m}
+parts=${BENCH_ONLY:-a b c d e f g h i j k l m n}
 runs=${BENCH_RUNS:-5}
 div=${BENCH_DIV:-10}
 ours=$BUILD/erlvm
@@ -204,6 +206,40 @@ bench_snapshots() {
 	echo
 }
 
+# The least of all runs: three in each start of a VM, and the starts take turns.
+bench_programs() {
+	local i vm
+	echo "(n) programs: the least of $runs starts of three runs, ms"
+	[ "$dir/programs.beam" -nt bench/programs.erl ] || erlc -o "$dir" bench/programs.erl
+	for ((i = 0; i < runs; i++)); do
+		for vm in "$ours${BENCH_FLAGS:+ $BENCH_FLAGS}" erl; do
+			timeout 600 $vm -noshell -pa "$dir" -run programs main ${BENCH_SET:-} < /dev/null |
+				sed "s/^/$([ "$vm" = erl ] && echo erl || echo erlvm) /"
+		done
+	done | awk '
+		{ name = $2; us = $3; at = $1 SUBSEP name }
+		!(name in seen) { seen[name]; order[++n] = name; hash[name] = $4 }
+		$4 != hash[name] { differs[name] }
+		!(at in least) || us < least[at] { least[at] = us }
+		END {
+			printf "    %-14s %11s %11s %9s\n", "program", "erlvm", "erl (JIT)", "/JIT"
+			for (i = 1; i <= n; i++) {
+				p = order[i]; a = least["erlvm" SUBSEP p]; b = least["erl" SUBSEP p]
+				if (a == "" || b == "" || p in differs) {
+					printf "    %-14s %11s %11s %9s\n", p, a == "" ? "-" : a / 1000, b == "" ? "-" : b / 1000,
+					       p in differs ? "another result" : "failed"
+					continue
+				}
+				printf "    %-14s %11.1f %11.1f %9.2f\n", p, a / 1000, b / 1000, a / b
+				sum += log(a / b); count++
+				if (a / b > worst) { worst = a / b; who = p }
+			}
+			if (count)
+				printf "    %-14s %33.2f\n    %-14s %33.2f %s\n", "geometric mean", exp(sum / count), "worst", worst, who
+		}'
+	echo
+}
+
 for part in $parts; do
 	case $part in
 	a) bench_probes ;;
@@ -219,6 +255,7 @@ for part in $parts; do
 	k) bench_tables ;;
 	l) BUILD=$BUILD BENCH_RUNS=${BENCH_RUNS:-1} python3 bench/peaks.py ;;
 	m) bench_snapshots ;;
+	n) bench_programs ;;
 	*) echo "bench/run.sh: no part $part" >&2; exit 2 ;;
 	esac
 done
