@@ -422,6 +422,19 @@ const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_sit
 	return enter_applied(p, module, function, x, arity, site);
 }
 
+const Inst *call_apply_usual(const Term *x, unsigned arity)
+{
+	Term module = x[arity], function = x[arity + 1];
+	const struct export *e;
+	const Inst *entry;
+
+	if (!term_is_atom(module) || !term_is_atom(function) || (module == am_erlang && function == am_apply))
+		return NULL;
+	e = export_find(module, function, arity);
+	entry = e != NULL ? call_export_address(e) : NULL;
+	return entry != NULL && call_raiser_at(entry) == NULL ? entry : NULL;
+}
+
 const Inst *call_start(Process *p, Term *x, struct exc_site *site)
 {
 	Term module = x[0], function = x[1], args = x[2];
@@ -652,6 +665,19 @@ Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigne
 	return map != TERM_NONE && term_is_map(map) ? map : TERM_NONE;
 }
 
+/* Several keys, of which some are new, into a flat map. */
+static Term put_into_flat(Process *p, Term map, const Term *x, const Inst *list, uint32_t n)
+{
+	Term pairs[2 * MAP_FLAT_MAX], made;
+
+	if (n > 2 * MAP_FLAT_MAX)
+		return TERM_NONE;
+	for (uint32_t i = 0; i < n; i++)
+		pairs[i] = source_get(list[i], x, p->heap.stop);
+	made = map_put_pairs(&p->heap, map, pairs, n / 2);
+	return call_wants_gc(p) ? TERM_NONE : made;
+}
+
 Term call_put_map_usual(Process *p, Term map, const Term *x, const Inst *list, uint32_t n, bool exact)
 {
 	struct heap *h = &p->heap;
@@ -667,6 +693,8 @@ Term call_put_map_usual(Process *p, Term map, const Term *x, const Inst *list, u
 	made = call_update_flat(h->top, map, x, stack, list, n);
 	if (made != TERM_NONE)
 		h->top += 2 + map_val(*boxed_ptr(map));
+	else if (!exact)
+		made = put_into_flat(p, map, x, list, n);
 	return made;
 }
 

@@ -88,6 +88,9 @@ const Inst *call_debugger(Process *p, Term *x, const Inst *entry, struct exc_sit
 bool call_line_stop_gc(Process *p, Term *x, const Inst **at);
 /* apply: x[0..arity) arguments, then module and function. */
 const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_site *site);
+/* The same, for machine code: where a function begins that code has named. Changes nothing. Fails: NULL, it is no such
+ * one, or a native that raises for its caller. */
+const Inst *call_apply_usual(const Term *x, unsigned arity);
 /* The code of a local fun that takes so many arguments, with what it closes over behind them in x; NULL where
  * call_fun_slow must see. */
 static inline const Inst *call_enter_fun(Term *x, Term fun, unsigned arity)
@@ -159,8 +162,8 @@ static inline Term call_put_pair(Process *p, Term map, Term key, Term value, boo
 }
 /* put_map_assoc and put_map_exact. Fails: TERM_NONE when map is none, or with *missing. */
 Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigned n, bool exact, Term *missing);
-/* The same as it mostly is: one key, or several that a flat map has. Fails: TERM_NONE, it is not so, there is no room,
- * or a collection is due; then it is done again, with all that belongs to it. */
+/* The same as it mostly is: one key, or several of a flat map, which has them already when exact. Fails: TERM_NONE, it
+ * is not so, there is no room, or a collection is due; then it is done again, with all that belongs to it. */
 Term call_put_map_usual(Process *p, Term map, const Term *x, const Inst *list, uint32_t n, bool exact);
 
 /* bs_create_bin. list: n segments as opcodes.h tells. Fails: TERM_NONE, with the exception set when raise. */

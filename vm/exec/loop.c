@@ -160,6 +160,18 @@
 	form;                                                                                      \
 	goto guard_called
 
+/* `next` is what x[0..n) and the two terms behind are for. */
+#define APPLY(n)                                                                                   \
+	do {                                                                                       \
+		live = (n);                                                                        \
+		p->i = I;                                                                          \
+		SWAPOUT();                                                                         \
+		next = call_apply_fixed(p, x, live, &site);                                        \
+		HTOP = p->heap.top;                                                                \
+		if (next == NULL)                                                                  \
+			goto raise;                                                                \
+	} while (0)
+
 /* An error with no native function at its head. */
 #define RAISE_ERROR(why)                                                                           \
 	do {                                                                                       \

@@ -275,6 +275,14 @@ STENCILS_SHARED
 		rbx = I;                                                                           \
 		return hole_LEAVE();                                                               \
 	} while (0)
+/* What is not as it mostly is, natives that raise for their callers among it, is the loop's. */
+#define APPLY(n)                                                                                   \
+	do {                                                                                       \
+		next = call_apply_usual(x, n);                                                     \
+		if (unlikely(next == NULL))                                                        \
+			EXIT();                                                                    \
+	} while (0)
+#define call_raiser_at(entry) NULL
 /* Nor does arithmetic of what is not small. What adds a small constant to a register, or takes one away, mostly counts:
  * that leaves, as it would be three times as long. */
 #define ARITH_SLOW(op, form, a, b, dst, live, fail) SLOW##form(op, a, b, dst)

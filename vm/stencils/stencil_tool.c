@@ -50,7 +50,7 @@ static const struct {
 
 /* Functions of C that change nothing: an operation may be done again when it has called one. */
 static const char *const pure_functions[] = {
-	"compare_same", "compare_terms", "map_get_slow",
+	"call_apply_usual", "compare_same", "compare_terms", "map_get_slow",
 };
 
 static int fail(const char *format, ...)

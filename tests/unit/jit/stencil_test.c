@@ -139,6 +139,7 @@ START_TEST(test_stencil_table_covers_what_is_frequent)
 		OP_bif1, OP_bif2, OP_put_map_assoc, OP_put_map_exact, OP_bs_start_match3, OP_bs_get_integer_8, OP_bs_get_utf8,
 		OP_bs_get_binary_all, OP_bs_test_tail, OP_bs_scan, OP_bs_create_bin_append, OP_bs_create_bin_small, OP_fload2_fmul,
 		OP_fmul_fadd, OP_fload_element_fadd, OP_fnegate, OP_call_bif, OP_call_bif_only, OP_call_bif_last,
+		OP_apply, OP_apply_last,
 	};
 
 	if (!IS_KNOWN_COMPILER)
@@ -152,7 +153,7 @@ END_TEST
 START_TEST(test_stencil_table_leaves_to_the_loop)
 {
 	static const enum opcode unwanted[] = {
-		OP_func_info, OP_call_nif, OP_breakpoint, OP_apply, OP_badmatch, OP_send, OP_loop_rec,
+		OP_func_info, OP_call_nif, OP_breakpoint, OP_badmatch, OP_send, OP_loop_rec,
 		OP_wait, OP_wait_timeout, OP_timeout, OP_bs_create_bin, OP_bs_put_integer, OP_int_code_end,
 	};
 
