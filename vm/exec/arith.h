@@ -35,6 +35,14 @@ enum arith_op {
 Term arith_call(enum arith_op op, struct heap *h, Term a, Term b);
 /* The same with p's heap, for machine code. Fails: TERM_NONE, too, when a collection is due. */
 Term arith_usual(Process *p, Term a, Term b, enum arith_op op);
+/* A product, or an integer that is shifted, of which what follows at `next` uses the low bits alone: operations of the
+ * same register with small constants or small integers of x, as in `(X * Y + 1) band 65535`, the last of them a mask.
+ * No large integer is made then. dst: the register, as an operand. Returns the value behind the mask and where to go
+ * on; next is NULL: it is not so. */
+struct arith_masked {
+	Term value;
+	const Inst *next;
+} arith_masked(enum arith_op op, Term a, Term b, const Inst *next, uint32_t dst, const Term *x);
 /* Why it failed: am_badarith or am_system_limit. */
 Term arith_failure(enum arith_op op, Term a, Term b);
 Term arith_name(enum arith_op op);

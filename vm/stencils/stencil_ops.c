@@ -285,15 +285,30 @@ STENCILS_SHARED
 #define call_raiser_at(entry) NULL
 /* Nor does arithmetic of what is not small. What adds a small constant to a register, or takes one away, mostly counts:
  * that leaves, as it would be three times as long. */
-#define ARITH_SLOW(op, form, a, b, dst, live, fail) SLOW##form(op, a, b, dst)
-#define SLOW_xix(op, a, b, dst) EXIT()
-#define SLOW_yix(op, a, b, dst) EXIT()
+#define ARITH_SLOW(op, form, a, b, dst, live, fail) SLOW##form(op, form, a, b, dst)
+#define SLOW_xix(op, form, a, b, dst)                                                              \
+	do {                                                                                       \
+		if (ARITH_##op != ARITH_mul)                                                       \
+			EXIT();                                                                    \
+		SLOW(op, form, a, b, dst);                                                         \
+	} while (0)
+#define SLOW_yix(op, form, a, b, dst) EXIT()
 #define SLOW_ri SLOW
 #define SLOW_rr SLOW
 #define SLOW_xxx SLOW
 #define SLOW_ss SLOW
-#define SLOW(op, a, b, dst)                                                                        \
+#define SLOW(op, form, a, b, dst)                                                                  \
 	do {                                                                                       \
+		if (ARITH_##op == ARITH_mul || ARITH_##op == ARITH_bsl) {                          \
+			struct arith_masked masked_ =                                              \
+				arith_masked(ARITH_##op, a, b, I + OPWORDS_##op##form, dst, x);       \
+                                                                                                   \
+			if (masked_.next != NULL) {                                                \
+				REG(dst) = masked_.value;                                          \
+				I = masked_.next;                                                  \
+				DISPATCH_NEAR();                                                   \
+			}                                                                          \
+		}                                                                                  \
 		p->heap.top = HTOP;                                                                \
 		p->heap.stop = E;                                                                  \
 		r = arith_usual(p, a, b, ARITH_##op);                                              \
