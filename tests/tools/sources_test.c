@@ -190,7 +190,7 @@ START_TEST(test_sources_recording_tells_the_same)
     const struct support_run *r = support_run(
         /* what is told late, out of its order, is told: a busy machine makes it so, once or the other time */
         "late_apart() { sed -z -E 's/\\n\\n LOST WHY\\n [0-9]+ events? out of their order \\(they are told\\)\\n/\\n/g'; }\n"
-        "before_apart() { sed -E '/^ OPEN BEFORE /{n; s/^( [0-9-]+) [0-9-]+ /\\1 B /}; /^Waiting for a thread now/,/^$/s/^ [0-]+ B /Z B /' | sed -z -E 's/In mailboxes when watching began\\n MESSAGES OWNER\\n( [0-9]+ [^\\n]*\\n)+\\n//'; }\n"
+        "before_apart() { sed -E '/^ OPEN BEFORE /{n; s/^( [0-9-]+) [0-9-]+ /\\1 B /}; /^(Waiting for a thread|In a callback) now/,/^$/s/^ [0-]+ B /Z B /' | sed -z -E 's/In mailboxes when watching began\\n MESSAGES OWNER\\n( [0-9]+ [^\\n]*\\n)+\\n//'; }\n"
         "%splain() { sed -E 's/([0-9.]+) (ns|us|ms|s)( |$)/\\1\\2\\3/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}/T/g; s/ +[0-9]+[.][0-9]( |$)/ R\\1/g; s/ +/ /g' $1 | late_apart | before_apart; }\n"
         "$ERLVM -quick +S 2 -pa . -s both & p=$!; await ready\n"
         "o='%s %s'; $ERLSNOOP %s%s $o -p $p > live & a=$!; $ERLSNOOP trace -o r -p $p $(tr , ' ' <<< %s) > t & b=$!\n"

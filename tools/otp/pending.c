@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "names.h"
 #include "snapshot_state.h"
 #include "target/thread_call.h"
@@ -19,8 +20,11 @@ enum {
     MAX_CHAINS = 4096,
     MAX_NODES = 65536,
     MAX_ASYNC = 1024,
+    MAX_JOBS = 65536,
     ATOM_SHIFT = 6,
     NAME_BYTES = 192,
+    CALLBACK_BYTES = 24,
+    DRIVER_BYTES = 40,
 };
 
 struct reading {
@@ -305,11 +309,45 @@ static int tell_channels(struct reading *r)
     return err;
 }
 
+/* How long ago that was, by the clock of the VM; 0: it was not yet, or is not known. */
+static uint64_t age_since(uint64_t moment_ns)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    return moment_ns && moment_ns < now ? now - moment_ns : 0;
+}
+
+/* A callback of an erlvm's driver. */
+static int tell_own_callback(struct reading *r, const struct snapshot_port *port)
+{
+    struct snapshot *s = r->s;
+    const uint32_t *at = s->ours->numbers;
+    struct pending p = {.kind = PENDING_CALLBACK, .key = port->id, .mark = port->callback_ns,
+                        .age_ns = age_since(port->callback_ns)};
+    char callback[CALLBACK_BYTES] = "", driver[DRIVER_BYTES] = "", name[NAME_BYTES + 32] = "";
+    unsigned long long number = ev_id_rest(port->id);
+    uint64_t owner = 0, entry, text;
+
+    if (!snapshot_text(s, port->callback, callback, sizeof callback) ||
+        !read_word(s, port->address + at[ERLVM_PORT_DRIVER], &entry) ||
+        !read_word(s, entry + at[ERLVM_DRIVER_NAME], &text) || !snapshot_text(s, text, driver, sizeof driver))
+        return 0;
+    name_port(s, port, name, sizeof name);
+    snprintf(p.what, sizeof p.what, "%s, %s", callback, name);
+    snprintf(p.port_row, sizeof p.port_row, "#Port<0.%llu> %s", number, driver);
+    snprintf(p.callback_row, sizeof p.callback_row, "%s %s", driver, callback);
+    read_word(s, port->address + at[ERLVM_PORT_OWNER], &owner);
+    set_whose(s, &p, owner);
+    return tell(r, &p);
+}
+
 static int see_port(void *ctx, const struct snapshot_port *port)
 {
     struct reading *r = ctx;
     int err = port->busy || port->full ? tell_busy_port(r, port) : 0;
 
+    if (!err && port->callback && r->wanted[PENDING_CALLBACK])
+        err = tell_own_callback(r, port);
     return err || r->s->ours ? err : tell_node_of_port(r, port->address);
 }
 
@@ -369,25 +407,78 @@ static void set_call(struct pending *p, const struct thread_call *call)
     p->age_ns = call->asleep_ns;
 }
 
-/* A thread of an erlvm's async pool does operations on files, and what drivers give it, which nobody waits for. */
+/* A job of an erlvm's async pool, as it is kept. */
+struct own_job {
+    uint64_t asker, came_ns, began_ns, next;
+};
+
+static bool read_job(const struct snapshot *s, uint64_t job, struct own_job *out)
+{
+    const uint32_t *at = s->ours->numbers;
+
+    return read_word(s, job + at[ERLVM_JOB_ASKER], &out->asker) &&
+           read_word(s, job + at[ERLVM_JOB_CAME], &out->came_ns) &&
+           read_word(s, job + at[ERLVM_JOB_BEGAN], &out->began_ns) &&
+           read_word(s, job + at[ERLVM_JOB_NEXT], &out->next);
+}
+
+/* Of the pool's thread `number`, from 1: what it runs for a process; what drivers give it nobody waits for. */
+static bool read_running(const struct snapshot *s, uint32_t number, uint64_t *job, struct own_job *out)
+{
+    uint64_t at = s->ours->roots[LAYOUT_ROOM_ASYNC] + s->ours->numbers[ERLVM_ASYNC_RUNNING] + 8ull * (number - 1);
+    uint64_t again;
+
+    return read_word(s, at, job) && *job && read_job(s, *job, out) && out->asker && read_word(s, at, &again) &&
+           again == *job;
+}
+
 static int tell_async(struct reading *r, uint32_t number)
 {
-    const struct snapshot *s = r->s;
-    uint64_t running = s->ours->roots[LAYOUT_ROOM_ASYNC] + s->ours->numbers[ERLVM_ASYNC_RUNNING] + 8ull * (number - 1);
     struct pending p = {.kind = PENDING_FILE};
-    uint64_t job, again, asker;
     struct thread_call call;
+    struct own_job job;
+    uint64_t at, again;
     int thread;
 
-    if (!read_word(s, running, &job) || !job || !read_word(s, job + s->ours->numbers[ERLVM_JOB_ASKER], &asker) ||
-        !asker || !read_call(r, SNAPSHOT_NORMAL, number, &thread, &call) || !read_word(s, running, &again) ||
-        again != job)
+    if (!read_running(r->s, number, &at, &job) || !read_call(r, SNAPSHOT_NORMAL, number, &thread, &call) ||
+        !read_running(r->s, number, &again, &job) || again != at)
         return 0;
-    set_whose(s, &p, asker);
+    set_whose(r->s, &p, job.asker);
     p.key = (uint64_t)thread;
-    p.mark = call.switches;
+    p.mark = job.came_ns;
     set_call(&p, &call);
+    p.age_ns = age_since(job.came_ns);
     return tell(r, &p);
+}
+
+/* The jobs of an erlvm that no thread has begun. What leaves the list while it is read is told or not. */
+static int tell_waiting_jobs(struct reading *r)
+{
+    struct snapshot *s = r->s;
+    uint64_t at;
+    int err = 0;
+
+    if (!read_word(s, s->ours->roots[LAYOUT_ROOM_ASYNC] + s->ours->numbers[ERLVM_ASYNC_FIRST], &at))
+        return 0;
+    for (int i = 0; at && i < MAX_JOBS && !err; i++) {
+        struct pending p = {.kind = PENDING_FILE_QUEUE};
+        struct snapshot_process process;
+        struct own_job job;
+
+        if (!read_job(s, at, &job))
+            break;
+        at = job.next;
+        if (job.asker)
+            set_whose(s, &p, job.asker);
+        process = (struct snapshot_process){.id = p.id, .address = p.address};
+        if (!p.address || job.began_ns || !snapshot_place(s, &process, p.what, NAME_BYTES))
+            continue;
+        p.key = p.id;
+        p.mark = job.came_ns;
+        p.age_ns = age_since(job.came_ns);
+        err = tell(r, &p);
+    }
+    return err;
 }
 
 /* How many threads the pool has; 0: not known. */
@@ -401,15 +492,18 @@ static uint32_t async_threads(const struct snapshot *s)
     return n < MAX_ASYNC ? n : MAX_ASYNC;
 }
 
-int pending_file_runs(struct snapshot *s, ev_id id)
+int pending_file_runs(struct snapshot *s, ev_id id, uint64_t *began_ns)
 {
     uint32_t n = async_threads(s);
-    uint64_t job, asker;
+    struct own_job job;
+    uint64_t at;
 
-    for (uint32_t i = 0; i < n; i++)
-        if (read_word(s, s->ours->roots[LAYOUT_ROOM_ASYNC] + s->ours->numbers[ERLVM_ASYNC_RUNNING] + 8ull * i, &job) &&
-            job && read_word(s, job + s->ours->numbers[ERLVM_JOB_ASKER], &asker) && snapshot_pid(s, asker) == id)
+    for (uint32_t i = 1; i <= n; i++)
+        if (read_running(s, i, &at, &job) && snapshot_pid(s, job.asker) == id) {
+            if (began_ns)
+                *began_ns = job.began_ns;
             return 1;
+        }
     return n ? 0 : -ENOTSUP;
 }
 
@@ -418,9 +512,9 @@ static int read_async(struct reading *r)
     uint32_t n = async_threads(r->s);
     int err = 0;
 
-    for (uint32_t i = 1; i <= n && !err; i++)
+    for (uint32_t i = 1; i <= n && !err && r->wanted[PENDING_FILE]; i++)
         err = tell_async(r, i);
-    return err;
+    return !err && r->wanted[PENDING_FILE_QUEUE] ? tell_waiting_jobs(r) : err;
 }
 
 /* ---- schedulers */
@@ -516,8 +610,8 @@ void pending_known(const struct snapshot *s, bool out[PENDING_NKINDS])
     out[PENDING_NODE] = out[PENDING_NODE_WAIT] = s->ours ? s->ours->roots[LAYOUT_ROOM_CHANNELS] != 0 : ports;
     out[PENDING_SLICE] = true;
     out[PENDING_COLLECTION] = out[PENDING_NATIVE] = !s->ours;
-    out[PENDING_CALLBACK] = !s->ours && ports;
-    out[PENDING_FILE_QUEUE] = !s->ours;
+    out[PENDING_CALLBACK] = ports;
+    out[PENDING_FILE_QUEUE] = !s->ours || s->ours->roots[LAYOUT_ROOM_ASYNC];
     out[PENDING_FILE] = (!s->ours || s->ours->roots[LAYOUT_ROOM_ASYNC]) &&
                         !memory_file_is_core(memory_file(s->memory)) && !thread_calls_told((int)s->layout->vm);
 }
@@ -556,17 +650,20 @@ static int read_schedulers(struct reading *r)
 int pending_read(struct snapshot *s, const bool wanted[PENDING_NKINDS],
                  int (*take)(void *ctx, const struct pending *pending), void *ctx)
 {
-    static const enum pending_kind ports[] = {PENDING_PORT, PENDING_PORT_WAIT, PENDING_NODE, PENDING_NODE_WAIT},
-                                   files[] = {PENDING_FILE},
+    /* In each, those first that are so of a stock emulator, or of an erlvm, too. */
+    static const enum pending_kind ports[] = {PENDING_PORT, PENDING_PORT_WAIT, PENDING_NODE, PENDING_NODE_WAIT,
+                                              PENDING_CALLBACK},
+                                   files[] = {PENDING_FILE, PENDING_FILE_QUEUE},
                                    schedulers[] = {PENDING_SLICE, PENDING_COLLECTION, PENDING_NATIVE, PENDING_CALLBACK,
                                                    PENDING_FILE_QUEUE, PENDING_FILE};
     struct reading r = {.s = s, .wanted = wanted, .take = take, .ctx = ctx};
-    int err = read_part(&r, ports, sizeof ports / sizeof *ports, read_ports);
+    bool ours = s->ours != NULL;
+    int err = read_part(&r, ports, sizeof ports / sizeof *ports - !ours, read_ports);
 
     if (!err)
-        err = read_part(&r, schedulers, sizeof schedulers / sizeof *schedulers - (s->ours != NULL), read_schedulers);
-    if (!err && s->ours)
-        err = read_part(&r, files, 1, read_async);
+        err = read_part(&r, schedulers, ours ? 1 : sizeof schedulers / sizeof *schedulers, read_schedulers);
+    if (!err && ours)
+        err = read_part(&r, files, sizeof files / sizeof *files, read_async);
     free(r.threads);
     return err;
 }

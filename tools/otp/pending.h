@@ -26,8 +26,7 @@ enum pending_kind {
     PENDING_NATIVE,     /* a dirty scheduler runs its native function; key: the process; what: the function */
     PENDING_CALLBACK,   /* a scheduler works for a port; key: the port; what: its name */
     PENDING_FILE,       /* a thread sleeps in a system call of a file operation; key: the thread; what: the call */
-    /* a process waits for a thread that does its file operation, and has none; key: the process; what: the function. Of
-     * a stock emulator */
+    /* a process waits for a thread that does its file operation, and has none; key: the process; what: the function */
     PENDING_FILE_QUEUE,
     PENDING_NKINDS
 };
@@ -38,16 +37,18 @@ struct pending {
     uint64_t mark;    /* it is another one of the same key when this is another */
     ev_id id;         /* whose it is; 0: nobody's */
     uint64_t address; /* of that process in the VM; 0: not known */
-    uint64_t age_ns;  /* how long it lasts; 0: not known */
+    uint64_t age_ns;  /* how long it lasts, of PENDING_NATIVE how long it sleeps; 0: not known */
     bool waits;       /* of PENDING_PORT: whose it is waits for it, and need not be its owner */
     char what[320];   /* untrusted; "": nothing */
+    /* Of PENDING_CALLBACK of an erlvm: the rows of tables that it will be counted in, untrusted; "": not known. */
+    char port_row[96], callback_row[96];
 };
 
 /*
- * Whether a thread of an erlvm's async pool does something for the process now: 1 or 0. Fails: -ENOTSUP it is not
- * known. No message.
+ * Whether a thread of an erlvm's async pool does something for the process now: 1, and when it began it
+ * (CLOCK_MONOTONIC; began_ns may be NULL), or 0. Fails: -ENOTSUP it is not known. No message.
  */
-int pending_file_runs(struct snapshot *s, ev_id id);
+int pending_file_runs(struct snapshot *s, ev_id id, uint64_t *began_ns);
 /* Which kinds can be read of the VM. */
 void pending_known(const struct snapshot *s, bool out[PENDING_NKINDS]);
 /*

@@ -136,12 +136,16 @@ struct snapshot_port {
     bool busy; /* its driver said so: who sends to it is suspended */
     bool full; /* its queue of commands is: likewise */
     bool closing;
+    uint64_t callback;    /* of an erlvm: where the name of its driver's callback that runs stands; 0: none runs */
+    uint64_t callback_ns; /* when that began; 0: not known */
 };
 
 /* As snapshot_processes. Fails: -ENOTSUP, too: of a stock emulator, where vm->no_ports says why; of an
  * erlvm that is older than this. */
 int snapshot_ports(struct snapshot *snapshot, int (*take)(void *ctx, const struct snapshot_port *port), void *ctx,
                    struct snapshot_count *count);
+/* A text of the VM, untrusted, cut. False: it cannot be read to its end. */
+bool snapshot_text(const struct snapshot *snapshot, uint64_t address, char *buf, size_t size);
 /* What it was opened with, untrusted, cut. False: it was closed since. */
 bool snapshot_port_name(struct snapshot *snapshot, const struct snapshot_port *port, char *buf, size_t size);
 

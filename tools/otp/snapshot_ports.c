@@ -136,6 +136,8 @@ static int tell_own_port(struct snapshot_walk *w, size_t i)
         .busy = own_number(s, p, ERLVM_PORT_BUSY, 1),
         .full = own_number(s, p, ERLVM_PORT_FULL, 1),
         .closing = state == s->ours->numbers[ERLVM_PORT_IS_FLUSHING],
+        .callback = own_number(s, p, ERLVM_PORT_CALLBACK, 8),
+        .callback_ns = own_number(s, p, ERLVM_PORT_CALLBACK_NS, 8),
     };
 
     if (!w->pieces[i].read || state == s->ours->numbers[ERLVM_PORT_IS_CLOSED] ||
@@ -242,8 +244,7 @@ int snapshot_ports(struct snapshot *s, int (*take)(void *ctx, const struct snaps
     return (s->ours ? take_own_ports : take_stock_ports)(s, &taker, count);
 }
 
-/* A text of the VM, cut. False: it cannot be read to its end. */
-static bool read_text(const struct snapshot *s, uint64_t at, char *buf, size_t size)
+bool snapshot_text(const struct snapshot *s, uint64_t at, char *buf, size_t size)
 {
     for (size_t done = 0; done + 1 < size; done += NAME_STEP) {
         size_t n = size - 1 - done < NAME_STEP ? size - 1 - done : NAME_STEP;
@@ -264,7 +265,7 @@ bool snapshot_port_name(struct snapshot *s, const struct snapshot_port *port, ch
     uint64_t name_at = port->address + (s->ours ? s->ours->numbers[ERLVM_PORT_NAME] : off[OTP_PORT_NAME]);
     uint64_t id_at = port->address + (s->ours ? s->ours->numbers[ERLVM_PORT_ID] : off[OTP_PROC_ID]), name, id;
 
-    return snapshot_read(s, name_at, &name, sizeof name) && read_text(s, name, buf, size) &&
+    return snapshot_read(s, name_at, &name, sizeof name) && snapshot_text(s, name, buf, size) &&
            snapshot_read(s, id_at, &id, sizeof id) && (s->ours ? own_port_id(id) : stock_port_id(s, id)) == port->id;
 }
 

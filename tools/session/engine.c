@@ -487,16 +487,21 @@ static bool vm_ended(void *ctx, uint32_t vm)
     return (e->one_vm && session_vm_ended(e->session)) || !target_lives((int)vm);
 }
 
-/* As rows call it. Of a VM that tells by hooks, its memory says it; of others with notes there are only numbers. */
+/*
+ * As rows call it. Of a VM that tells by hooks, its memory says it, and of one that tells by pages, where views are not
+ * told of owners; of others with notes there are only numbers.
+ */
 static bool name_owner(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out)
 {
     struct engine *e = ctx;
+    bool of_pages = e->feed && feed_has(e->feed, vm), told;
 
     *out = (struct wire_name){.form = WIRE_PROCESS, .words = {whom->id}};
     if (e->settings.by == VIEW_BY_PID)
         return whom->id != 0;
-    if (e->feed && feed_has(e->feed, vm))
-        return feed_whose(e->feed, vm, whom, out);
+    told = of_pages && feed_whose(e->feed, vm, whom, out);
+    if (of_pages && (out->form != WIRE_PROCESS || !whom->where))
+        return told;
     return names_owner(session_names(e->session), vm, whom->where & VIEW_WHERE_ADDRESS, whom->id,
                        e->settings.by == VIEW_BY_MFA, out);
 }

@@ -86,6 +86,12 @@ static struct entry_key key_of(const struct pending *p)
     return (struct entry_key){p->kind, p->key, p->mark, p->key ? 0 : table_hash(p->what, strlen(p->what))};
 }
 
+/* No event tells the begin of such a thing. An erlvm tells that of an operation that waits for a thread. */
+static bool joins(const struct before *b, const struct before_vm *vm, enum pending_kind kind)
+{
+    return b->joins[kind] && !(kind == PENDING_FILE_QUEUE && vm->vm.ours);
+}
+
 static int add_entry(struct looking *l, const struct pending *p)
 {
     struct entry *entry = calloc(1, sizeof *entry);
@@ -96,7 +102,7 @@ static int add_entry(struct looking *l, const struct pending *p)
     entry->seen = true;
     entry->item = (struct before_item){.is = *p,
                                        .since_ns = l->now_ns > p->age_ns ? l->now_ns - p->age_ns : 0,
-                                       .exact = p->kind == PENDING_FILE && p->age_ns,
+                                       .exact = p->kind != PENDING_NATIVE && p->age_ns,
                                        .joined = !l->first};
     HASH_ADD(hh, l->vm->entries, key, sizeof entry->key, entry);
     if (table_has(entry))
@@ -114,7 +120,7 @@ static int see_pending(void *ctx, const struct pending *p)
     HASH_FIND(hh, l->vm->entries, &key, sizeof key, entry);
     if (entry)
         entry->seen = true;
-    if (entry || !(l->first || l->before->joins[p->kind]) || HASH_COUNT(l->vm->entries) >= MAX_ITEMS)
+    if (entry || !(l->first || joins(l->before, l->vm, p->kind)) || HASH_COUNT(l->vm->entries) >= MAX_ITEMS)
         return 0;
     return add_entry(l, p);
 }
@@ -142,7 +148,7 @@ static int look_at(struct before *b, struct before_vm *vm, uint64_t now_ns, bool
     int err = 0;
 
     for (size_t kind = 0; kind < PENDING_NKINDS; kind++)
-        wanted[kind] = b->kinds[kind] && vm->knows[kind] && (first || b->joins[kind]);
+        wanted[kind] = b->kinds[kind] && vm->knows[kind] && (first || joins(b, vm, kind));
     for (struct entry *entry = vm->entries; entry; entry = entry->hh.next) {
         entry->seen = false;
         wanted[entry->item.is.kind] = true;
@@ -369,11 +375,11 @@ int before_each(struct before *b, enum pending_kind kind,
     return err;
 }
 
-int before_file_runs(struct before *b, uint32_t vm, ev_id id)
+int before_file_runs(struct before *b, uint32_t vm, ev_id id, uint64_t *began_ns)
 {
     for (size_t i = 0; i < b->nvms; i++)
         if (b->vms[i]->vm.layout.vm == vm && names_memory(b->vms[i]->names, vm) == b->vms[i]->memory)
-            return pending_file_runs(b->vms[i]->snapshot, id);
+            return pending_file_runs(b->vms[i]->snapshot, id, began_ns);
     return -ENOTSUP;
 }
 

@@ -16,7 +16,7 @@ struct before;
 struct before_item {
     struct pending is;
     uint64_t since_ns; /* CLOCK_MONOTONIC */
-    bool exact;        /* else it may have begun any time before */
+    bool exact;        /* else it may have begun any time before that */
     bool over;         /* or seen to begin anew */
     bool joined;       /* it was not there when its VM was added */
 };
@@ -39,7 +39,7 @@ bool before_knows(const struct before *before, uint32_t vm, enum pending_kind ki
 int before_each(struct before *before, enum pending_kind kind,
                 int (*see)(void *ctx, uint32_t vm, struct before_item *item), void *ctx);
 /* As pending_file_runs, of a VM. */
-int before_file_runs(struct before *before, uint32_t vm, ev_id id);
+int before_file_runs(struct before *before, uint32_t vm, ev_id id, uint64_t *began_ns);
 /* How much of the time of the item lies between the look before and the last one. */
 uint64_t before_share(const struct before *before, const struct before_item *item);
 

@@ -148,7 +148,7 @@ static const char *name_mfa(const struct result_source *s, uint32_t vm, ev_mfa m
     return mfa && !(mfa & EV_LATER_MFA) ? s->name(s->ctx, vm, &name) : "";
 }
 
-/* What has begun while we watch is another one than that of before. */
+/* What has begun while we watch is another one than that of before. Of QUEUED the process tells, elsewhere the key. */
 struct anew {
     const struct seen *seen;
     const struct open_state *state;
@@ -161,6 +161,10 @@ static int end_item(void *ctx, uint32_t vm, struct before_item *item)
 
     if (vm != a->state->vm)
         return 0;
+    if (a->seen->open->queued) {
+        item->over |= item->is.key == word_at(a->state->at, a->seen->open->pid_at);
+        return 0;
+    }
     if (!item->is.key && !a->node)
         a->node = name_kept(a->seen->source, vm, a->state->key);
     item->over |= item->is.key ? item->is.key == a->state->key : !strcmp(item->is.what, a->node);
@@ -171,7 +175,7 @@ static void end_items(const struct seen *s, const struct open_state *state)
 {
     struct anew anew = {s, state, NULL};
 
-    if (s->source->before && s->open->before != PENDING_NONE && !s->open->queued)
+    if (s->source->before && s->open->before != PENDING_NONE)
         before_each(s->source->before, s->open->before, end_item, &anew);
 }
 
@@ -191,6 +195,9 @@ struct sharing {
     bool has_thread;          /* it keeps what its thread had done when it began, */
     bool has_parts;           /* and what that did since is known */
     struct sched_parts parts;
+    const struct view_open *queued; /* of operations that wait for a thread first; NULL: they are none */
+    int runs;                       /* of pages: 1: a thread does it, since began_ns; 0: none; -errno: not known */
+    uint64_t began_ns;
 };
 
 /*
@@ -230,15 +237,24 @@ static uint64_t whole_of(const struct sharing *s)
     return from_to(word_at(s->state->at, s->seen->open->since_at), s->seen->now_ns);
 }
 
-/* A thread that hangs keeps its page, and so what it has begun with: of pages a part is known once it is over. */
+/*
+ * Of pages a part whose end was not told may be over, or may not have begun: a thread that hangs keeps its page, and so
+ * that it has begun. The VM's memory tells what its threads do.
+ */
 static uint64_t part_of(const struct sharing *s, const struct view_open_time *time)
 {
-    bool of_pages = !s->state->seen_ns;
-    uint64_t until = word_at(s->state->at, time->until_at), now = s->seen->now_ns;
+    uint64_t from = word_at(s->state->at, time->from_at), until = word_at(s->state->at, time->until_at);
+    bool waits = s->queued && time->until_at == s->queued->begun_at;
 
-    if (!until && of_pages)
-        return 0;
-    return from_to(word_at(s->state->at, time->from_at), until && until < now ? until : now);
+    if (!until && !s->state->seen_ns) {
+        if (s->runs < 0 || (!s->runs && !waits))
+            return 0;
+        if (waits)
+            until = s->runs ? s->began_ns : 0;
+        else
+            from = from ? from : s->began_ns;
+    }
+    return from_to(from, until && until < s->seen->now_ns ? until : s->seen->now_ns);
 }
 
 static uint64_t time_of(const struct sharing *s, const struct view_open_time *time)
@@ -275,11 +291,31 @@ static bool is_known(const struct sharing *s, const struct view_open_time *time)
     return view_table(time->table)->key == VIEW_TOTAL || !s->has_thread || s->has_parts;
 }
 
+static const struct view_open *find_queued(enum view_state_id state)
+{
+    for (size_t i = 0; i < VIEW_NOPENS; i++)
+        if (view_open((enum view_open_id)i)->queued && view_open((enum view_open_id)i)->state == state)
+            return view_open((enum view_open_id)i);
+    return NULL;
+}
+
+/* Of pages. */
+static void read_job(struct sharing *s)
+{
+    struct before *before = s->seen->source->before;
+    uint64_t pid = s->queued ? word_at(s->state->at, s->queued->pid_at) : 0;
+
+    s->runs = -ENOTSUP;
+    if (pid && before && !s->state->seen_ns)
+        s->runs = before_file_runs(before, s->state->vm, pid, &s->began_ns);
+}
+
 static int share_state(const struct seen *seen, const struct open_state *state, bool ended)
 {
-    struct sharing s = {.seen = seen, .state = state};
+    struct sharing s = {.seen = seen, .state = state, .queued = find_queued(seen->open->state)};
     int err = 0;
 
+    read_job(&s);
     for (size_t i = 0; i < VIEW_NOPEN_TIMES && !s.has_thread; i++)
         if (is_shared(seen, i) && view_open_times[i].what >= VIEW_TIME_ALL)
             read_parts(&s, &view_open_times[i]);
@@ -293,12 +329,24 @@ static int share_state(const struct seen *seen, const struct open_state *state, 
     return err;
 }
 
+/* Of READ an item has the names itself, where they are known. */
+static const char *name_row_of_read(const struct view_open_time *time, const struct before_item *item)
+{
+    switch (view_table(time->table)->key) {
+    case VIEW_TOTAL: return item->is.callback_row[0] ? "" : NULL;
+    case VIEW_PORT: return item->is.port_row;
+    default: return item->is.callback_row;
+    }
+}
+
 /* What it is about is the row's name where that is a port or a node. */
 static const char *name_row_of_item(const struct seen *s, const struct view_open_time *time, uint32_t vm,
                                     const struct before_item *item)
 {
     if (time->what != VIEW_TIME_WHOLE)
         return NULL;
+    if (s->open->state == VIEW_NSTATES)
+        return name_row_of_read(time, item);
     switch (view_table(time->table)->key) {
     case VIEW_TOTAL: return "";
     case VIEW_OWNER: return name_owner_row(s->source, vm, &(struct view_whom){item->is.id, item->is.address});
@@ -308,8 +356,11 @@ static const char *name_row_of_item(const struct seen *s, const struct view_open
     }
 }
 
-static int share_item(const struct seen *s, uint32_t vm, const struct before_item *item, uint64_t share_ns)
+/* What is read, and is known to have begun then, is told by an event as it ends, and then is taken from that. */
+static int share_item(const struct seen *s, uint32_t vm, const struct before_item *item)
 {
+    bool has_end = s->open->state == VIEW_NSTATES && item->exact;
+    uint64_t age_ns = from_to(item->since_ns, s->now_ns), share_ns = before_share(s->source->before, item);
     int err = 0;
 
     for (size_t i = 0; i < VIEW_NOPEN_TIMES && !err; i++) {
@@ -317,23 +368,23 @@ static int share_item(const struct seen *s, uint32_t vm, const struct before_ite
         const char *name = is_shared(s, i) ? name_row_of_item(s, time, vm, item) : NULL;
 
         if (name && (*name || view_table(time->table)->key == VIEW_TOTAL))
-            err = shares_add(s->source->shares, i, vm, name, 0, share_ns, false);
+            err = shares_add(s->source->shares, i, vm, name, has_end ? age_ns : 0, has_end ? 0 : share_ns, false);
     }
     return err;
 }
 
 /* ---- */
 
-/* Of QUEUED, whether it has begun, or may have. */
+/* Of QUEUED, whether it has begun, or may have. Notes tell that at once, pages do not. */
 static bool has_begun(const struct seen *s, const struct open_state *state)
 {
     uint64_t pid = word_at(state->at, s->open->pid_at);
 
     if (word_at(state->at, s->open->begun_at))
         return true;
-    if (state->seen_ns) /* notes tell it at once */
+    if (state->seen_ns)
         return false;
-    return !pid || !s->source->before || before_file_runs(s->source->before, state->vm, pid) != 0;
+    return !pid || !s->source->before || before_file_runs(s->source->before, state->vm, pid, NULL) != 0;
 }
 
 static bool is_older(struct open_vm *vm, uint64_t age)
@@ -349,13 +400,14 @@ static int see_state(void *ctx, const struct open_state *state)
     struct open_vm *vm;
     size_t i;
 
-    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm) ||
-        (s->open->queued && has_begun(s, state)))
+    if (since <= NOT_OPEN || since > seen_ns || open_unknown(s->source, s->open, state->vm))
+        return 0;
+    end_items(s, state);
+    if (s->open->queued && has_begun(s, state))
         return 0;
     i = know_vm(s, state->vm);
     if (i == SIZE_MAX)
         return -ENOMEM;
-    end_items(s, state);
     age = seen_ns - since;
     vm = &s->out->vms[i];
     if (!vm->ended && is_older(vm, age)) {
@@ -384,7 +436,7 @@ static int see_item(void *ctx, uint32_t id, struct before_item *item)
         vm->at_least = !item->exact;
         s->oldest[i].item = item;
     }
-    return share_item(s, id, item, before_share(s->source->before, item));
+    return share_item(s, id, item);
 }
 
 static const char *make_about(const struct result_source *s, const struct view_open *open, uint32_t vm,

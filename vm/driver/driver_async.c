@@ -31,16 +31,16 @@ static void finish(struct port *port, struct port_task *task)
 	struct driver_job *job = (struct driver_job *)((char *)task - offsetof(struct driver_job, done));
 	struct driver_port *dp = job->dp;
 	const struct driver_entry *e = &dp->library->entry;
-	uint64_t began;
+	struct io_callback running;
 
 	if (port->state != PORT_CLOSED && e->ready_async != NULL) {
 		port_enter(port, SMALL(0));
 		if (PROBE_ON(driver__ready_async))
 			probe_driver__ready_async(port, port->owner);
 		driver_enter(dp);
-		began = io_callback_began();
+		running = io_callback_begin(port, dp->library->name, "ready_async");
 		e->ready_async(dp->data, job->data);
-		io_callback_returned(dp->library->name, port->id, "ready_async", began);
+		io_callback_end(&running);
 		driver_leave(dp);
 		port_leave(port, SMALL(0));
 	} else if (job->drop != NULL) {

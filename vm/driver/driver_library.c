@@ -96,7 +96,7 @@ static int check_entry(const struct driver_entry *e, const char *name)
 /* The driver's init; l is what the entry says. Fails: false. */
 static bool begin(struct driver_library *l, const struct driver_entry *e)
 {
-	uint64_t began;
+	struct io_callback running;
 	int error;
 
 	/* What stands behind it came with 3.2. */
@@ -108,9 +108,9 @@ static bool begin(struct driver_library *l, const struct driver_entry *e)
 		return true;
 	if (PROBE_ON(driver__init))
 		probe_driver__init(l->name, e->major, e->minor, e->flags);
-	began = io_callback_began();
+	running = io_callback_begin(NULL, l->name, "init");
 	error = e->init();
-	io_callback_returned(l->name, TERM_NONE, "init", began);
+	io_callback_end(&running);
 	if (error == 0)
 		return true;
 	if (l->lock != NULL)
@@ -217,14 +217,14 @@ void driver_library_unref(struct driver_library *l)
 
 static void close_library(struct driver_library *l)
 {
-	uint64_t began;
+	struct io_callback running;
 
 	if (l->entry.finish != NULL) {
 		if (PROBE_ON(driver__finish))
 			probe_driver__finish(l->name);
-		began = io_callback_began();
+		running = io_callback_begin(NULL, l->name, "finish");
 		l->entry.finish();
-		io_callback_returned(l->name, TERM_NONE, "finish", began);
+		io_callback_end(&running);
 	}
 	dlclose(l->handle);
 	l->handle = NULL;

@@ -76,13 +76,13 @@ static struct driver_selection *add(struct driver_port *dp, int fd)
 static void call_stop_select(struct driver_port *dp, int fd)
 {
 	const struct driver_entry *e = &dp->library->entry;
-	uint64_t began;
+	struct io_callback running;
 
 	if (PROBE_ON(driver__stop_select))
 		probe_driver__stop_select(dp->library->name);
-	began = io_callback_began();
+	running = io_callback_begin(NULL, dp->library->name, "stop_select");
 	e->stop_select((void *)(intptr_t)fd, NULL);
-	io_callback_returned(dp->library->name, TERM_NONE, "stop_select", began);
+	io_callback_end(&running);
 }
 
 /* DRIVER_USE ends all that is waited for, and calls; DRIVER_USE_NO_CALLBACK ends `bits` alone, as OTP does. */

@@ -96,7 +96,8 @@ static void *run_jobs(void *arg)
 	for (;;) {
 		struct async_job *job = take_job();
 
-		atomic_store_explicit(running, job, memory_order_relaxed);
+		job->began_ns = clock_monotonic_ns();
+		atomic_store_explicit(running, job, memory_order_release);
 		job->run(job);
 		atomic_store_explicit(running, NULL, memory_order_relaxed);
 		atomic_fetch_sub_explicit(&pool.pending, 1, memory_order_relaxed);
@@ -135,12 +136,14 @@ void async_submit(struct async_job *job)
 		return;
 	}
 	job->next = NULL;
+	job->began_ns = 0;
 	atomic_fetch_add_explicit(&pool.pending, 1, memory_order_relaxed);
 	lock_acquire(&pool.lock);
 	*pool.last = job;
 	pool.last = &job->next;
 	pool.length++;
-	pool.spins = clock_monotonic_ns() - pool.idle_since_ns < SPIN_NS;
+	job->came_ns = clock_monotonic_ns();
+	pool.spins = job->came_ns - pool.idle_since_ns < SPIN_NS;
 	if (PROBE_ON(aio_pool__add))
 		probe_aio_pool__add(job->port, (int)pool.length);
 	wake = must_wake();

@@ -12,7 +12,10 @@ struct async_job {
 	struct async_job *next;
 	void (*run)(struct async_job *job); /* on a pool thread; may free the job */
 	Term port;                          /* whom the probes name */
-	Term asker;                         /* the process that waits for it, for who reads our memory; 0: nobody */
+	/* For who reads our memory: the process that waits for it, or 0; CLOCK_MONOTONIC when it came, and when a
+	 * thread began it, or 0. */
+	Term asker;
+	int64_t came_ns, began_ns;
 };
 
 /* A thread starts when no idle one is left for a job. threads 0: async_submit runs the job at once. */

@@ -40,22 +40,36 @@ void probe_driver__ready_input(const struct port *port, Term pid);
 void probe_driver__ready_output(const struct port *port, Term pid);
 void probe_driver__ready_async(const struct port *port, Term pid);
 void probe_driver__process_exit(const struct port *port, Term pid);
-/* began: what io_callback_began returned. port: its id, TERM_NONE: the callback is about none. */
+/* port: its id, TERM_NONE: the callback is about none. Units: ticks. */
 void probe_driver__return(const char *driver, Term port, const char *callback, uint64_t began);
 
-/*
- * Stand around every call of a driver's callback, of the VM's own drivers too: who calls one says which.
- * Units: ticks; 0: nobody watches.
- */
-static inline uint64_t io_callback_began(void)
+/* A callback of a driver that runs, of the VM's own drivers too. */
+struct io_callback {
+	struct port *port;  /* NULL: it is about none */
+	const char *driver, *name;
+	uint64_t began;     /* Units: ticks; 0: nobody watches */
+	bool is_outermost;  /* no other callback of its port called it: it is the one that the port shows */
+};
+
+/* Stand around every call of a callback: who calls one says which. The port is held. */
+static inline struct io_callback io_callback_begin(struct port *port, const char *driver, const char *name)
 {
-	return PROBE_ON(driver__return) ? ticks_now() : 0;
+	struct io_callback c = { port, driver, name, PROBE_ON(driver__return) ? ticks_now() : 0,
+				 port != NULL && atomic_load_explicit(&port->callback, memory_order_relaxed) == NULL };
+
+	if (c.is_outermost) {
+		port->callback_ns = unlikely(c.began != 0) ? clock_monotonic_ns() : 0;
+		atomic_store_explicit(&port->callback, name, memory_order_release);
+	}
+	return c;
 }
 
-static inline void io_callback_returned(const char *driver, Term port, const char *callback, uint64_t began)
+static inline void io_callback_end(const struct io_callback *c)
 {
-	if (unlikely(began != 0))
-		probe_driver__return(driver, port, callback, began);
+	if (c->is_outermost)
+		atomic_store_explicit(&c->port->callback, NULL, memory_order_relaxed);
+	if (unlikely(c->began != 0))
+		probe_driver__return(c->driver, c->port != NULL ? c->port->id : TERM_NONE, c->name, c->began);
 }
 
 #endif

@@ -133,7 +133,7 @@ static void enter(struct port *port, Term owner)
 int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id)
 {
 	struct port *port;
-	uint64_t began;
+	struct io_callback running;
 	int error;
 
 	if (!port_table_take_place())
@@ -142,9 +142,9 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 	port_ref(port);
 	port_table_enter(port); /* a driver may say something in the name of its port while it starts */
 	port->caller = p->id;
-	began = io_callback_began();
+	running = io_callback_begin(port, driver->name, "start");
 	error = driver->start(port, o);
-	io_callback_returned(driver->name, port->id, "start", began);
+	io_callback_end(&running);
 	port->caller = TERM_NONE;
 	if (error != 0) {
 		atomic_store(&port->state, PORT_CLOSED);
@@ -200,15 +200,15 @@ static bool has_output(struct port *port)
 
 static void finish_close(struct port *port)
 {
-	uint64_t began;
+	struct io_callback running;
 
 	atomic_store(&port->state, PORT_CLOSED);
 	port_cancel_timer(port);
 	if (PROBE_ON(driver__stop))
 		probe_driver__stop(port, port->owner, port->driver->name);
-	began = io_callback_began();
+	running = io_callback_begin(port, port->driver->name, "stop");
 	port->driver->stop(port);
-	io_callback_returned(port->driver->name, port->id, "stop", began);
+	io_callback_end(&running);
 	byte_queue_clear(&port->out);
 	if (port->closed_wanted)
 		port_deliver_atom(port, port->closed_to, am_closed);
@@ -218,7 +218,7 @@ static void finish_close(struct port *port)
 
 void port_exit(struct port *port, Term reason)
 {
-	uint64_t began;
+	struct io_callback running;
 
 	if (port->state != PORT_OPEN)
 		return;
@@ -248,9 +248,9 @@ void port_exit(struct port *port, Term reason)
 		probe_driver__flush(port, port->owner);
 	if (port->driver->flush == NULL)
 		return;
-	began = io_callback_began();
+	running = io_callback_begin(port, port->driver->name, "flush");
 	port->driver->flush(port);
-	io_callback_returned(port->driver->name, port->id, "flush", began);
+	io_callback_end(&running);
 }
 
 void port_end_with(struct port *port, Term reason)
@@ -333,10 +333,10 @@ static void output_framed(struct port *port, struct byte_queue *data)
 	byte_queue_put(&port->out, header, header_bytes(port, n, header));
 	byte_queue_move(&port->out, data);
 	if (port->out.size_bytes > 0) {
-		uint64_t began = io_callback_began();
+		struct io_callback running = io_callback_begin(port, port->driver->name, "output");
 
 		port->driver->output(port);
-		io_callback_returned(port->driver->name, port->id, "output", began);
+		io_callback_end(&running);
 	}
 	if (port->state == PORT_OPEN && port->out.size_bytes >= port->out_high)
 		port_set_busy(port, true);
@@ -345,7 +345,7 @@ static void output_framed(struct port *port, struct byte_queue *data)
 void port_output(struct port *port, Term caller, struct byte_queue *data)
 {
 	size_t n = data->size_bytes;
-	uint64_t began;
+	struct io_callback running;
 
 	port->output_bytes += n;
 	port_table_count_output(n);
@@ -360,9 +360,9 @@ void port_output(struct port *port, Term caller, struct byte_queue *data)
 		return;
 	}
 	port->caller = caller;
-	began = io_callback_began();
+	running = io_callback_begin(port, port->driver->name, port_takes_vectors(port) ? "outputv" : "output");
 	port->driver->outputv(port, data);
-	io_callback_returned(port->driver->name, port->id, port_takes_vectors(port) ? "outputv" : "output", began);
+	io_callback_end(&running);
 	port->caller = TERM_NONE;
 	byte_queue_clear(data);
 }
@@ -389,10 +389,10 @@ bool port_command(struct port *port, Term caller, struct byte_queue *data)
 
 static bool run_control(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
-	uint64_t began = io_callback_began();
+	struct io_callback running = io_callback_begin(port, port->driver->name, "control");
 	bool ok = port->driver->control(port, command, data, n, a);
 
-	io_callback_returned(port->driver->name, port->id, "control", began);
+	io_callback_end(&running);
 	return ok;
 }
 
@@ -424,7 +424,7 @@ bool port_control(struct port *port, Term caller, unsigned command, const uint8_
 bool port_call(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
 	bool ok = false;
-	uint64_t began;
+	struct io_callback running;
 
 	port_enter(port, am_call);
 	if (port->state == PORT_OPEN && port->driver->call != NULL) {
@@ -432,9 +432,9 @@ bool port_call(struct port *port, Term caller, unsigned command, const uint8_t *
 			probe_driver__call(port, caller, (int)command, (int64_t)n);
 		port_tell_asked(port, caller, am_call, command, data, n);
 		port->caller = caller;
-		began = io_callback_began();
+		running = io_callback_begin(port, port->driver->name, "call");
 		ok = port->driver->call(port, command, data, n, a);
-		io_callback_returned(port->driver->name, port->id, "call", began);
+		io_callback_end(&running);
 		port->caller = TERM_NONE;
 	}
 	if (ok && a->n > 0 && a->bytes[0] == TERM_VERSION)

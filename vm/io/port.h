@@ -137,6 +137,10 @@ struct port {
 	Term id;
 	_Atomic(struct port *) next; /* table; beside id, as both are read for each port of a chain */
 	Term caller;                /* who sent the command or control that runs; TERM_NONE: nobody */
+	/* For who reads our memory: the driver's callback that runs (io/io_probe.h), or NULL, and CLOCK_MONOTONIC when
+	 * it began, or 0: nobody watched then. */
+	_Atomic(const char *) callback;
+	int64_t callback_ns;
 	_Atomic uint32_t state;     /* as all that follows: written by who holds the port */
 	const struct port_driver *driver;
 	void *driver_data;          /* the driver's own, until its stop */

@@ -72,10 +72,10 @@ static void remove_monitor(struct port *port, Term ref)
 
 static void run_process_exit(struct port *port, const struct signal *s)
 {
-	uint64_t began = io_callback_began();
+	struct io_callback running = io_callback_begin(port, port->driver->name, "process_exit");
 
 	port->driver->process_exit(port, s->from, ref_number(s->ref));
-	io_callback_returned(port->driver->name, port->id, "process_exit", began);
+	io_callback_end(&running);
 }
 
 static void handle_signal(struct port *port, struct signal *s)

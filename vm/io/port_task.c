@@ -228,29 +228,37 @@ static void arm(struct port_watch *w)
 	}
 }
 
+static void run_input(struct port *port, struct port_watch *w)
+{
+	struct io_callback running;
+
+	if (PROBE_ON(driver__ready_input))
+		probe_driver__ready_input(port, port->owner);
+	running = io_callback_begin(port, port->driver->name, "ready_input");
+	port->driver->ready_input(port, w);
+	io_callback_end(&running);
+}
+
 static void run_ready(struct port *port, struct port_task *task)
 {
 	struct port_watch *w = WATCH_OF(task);
 	unsigned events = atomic_exchange(&w->ready, 0) & w->wants;
-	uint64_t began;
+	struct io_callback running;
 
 	w->armed = 0;
 	port_enter(port, SMALL(0));
 	if ((events & WATCH_IN) && w->used) {
-		bool is_driver = w != &port->exit_watch; /* that is no descriptor of the driver's */
-
-		if (PROBE_ON(driver__ready_input) && is_driver)
-			probe_driver__ready_input(port, port->owner);
-		began = is_driver ? io_callback_began() : 0;
-		port->driver->ready_input(port, w);
-		io_callback_returned(port->driver->name, port->id, "ready_input", began);
+		if (w == &port->exit_watch) /* that is no descriptor of the driver's */
+			port->driver->ready_input(port, w);
+		else
+			run_input(port, w);
 	}
 	if ((events & w->wants & WATCH_OUT) && w->used) {
 		if (PROBE_ON(driver__ready_output))
 			probe_driver__ready_output(port, port->owner);
-		began = io_callback_began();
+		running = io_callback_begin(port, port->driver->name, "ready_output");
 		port->driver->ready_output(port, w);
-		io_callback_returned(port->driver->name, port->id, "ready_output", began);
+		io_callback_end(&running);
 	}
 	if (w->used)
 		arm(w);
@@ -335,7 +343,7 @@ void port_watch_drop(struct port_watch *w)
 
 static void run_timer(struct port *port, struct port_task *task)
 {
-	uint64_t began;
+	struct io_callback running;
 
 	(void)task;
 	atomic_store(&port->timer_fired, false);
@@ -346,9 +354,9 @@ static void run_timer(struct port *port, struct port_task *task)
 	if (PROBE_ON(driver__timeout))
 		probe_driver__timeout(port, port->owner);
 	port_tell_timeout(port);
-	began = io_callback_began();
+	running = io_callback_begin(port, port->driver->name, "timeout");
 	port->driver->timeout(port);
-	io_callback_returned(port->driver->name, port->id, "timeout", began);
+	io_callback_end(&running);
 	port_leave(port, SMALL(0));
 }
 
