@@ -553,6 +553,50 @@ START_TEST(test_bpftrace_tells_a_rename_with_its_tag)
 }
 END_TEST
 
+/*
+ * dist.bt, of an erlvm that sends to a node which is stopped until three processes are suspended: 325 messages, 24 of some
+ * thousand bytes, 300 of 60,000, and what the nodes themselves say.
+ */
+START_TEST(test_bpftrace_tells_messages_between_nodes)
+{
+    const struct support_run *r;
+    long nodes, out, bytes, in, casters, suspended, resumed;
+
+    SUPPORT_BPF();
+    require_tracefs();
+    r = support_run(
+        "%scat > far.erl <<'END'\n"
+        "-module(far).\n-export([main/0]).\n"
+        "main() ->\n"
+        "    wait(\"go\"), pong = net_adm:ping('there@localhost'),\n"
+        "    [to_sink(<<0:8000>>) || _ <- lists:seq(1, 23)], last(), file:write_file(\"linked\", \"1\"), wait(\"stopped\"),\n"
+        "    Cast = fun() -> [to_sink(<<0:480000>>) || _ <- lists:seq(1, 100)] end,\n"
+        "    Casters = [spawn_monitor(Cast) || _ <- [1, 2, 3]],\n"
+        "    [receive {'DOWN', R, process, P, normal} -> ok end || {P, R} <- Casters], last(), halt().\n"
+        "to_sink(What) -> {sink, 'there@localhost'} ! What.\n"
+        "last() -> to_sink({self(), last}), receive done -> ok end.\n"
+        "wait(Name) -> case prim_file:read_file_info(Name) of {ok, _} -> ok; _ -> timer:sleep(20), wait(Name) end.\n"
+        "END\n"
+        "erlc far.erl; node=\"-noinput -start_epmd false -erl_epmd_port $((20000 + $$ %% 20000)) -setcookie far\"\n"
+        "erl $node -sname there@localhost -eval 'register(sink, spawn(fun F() -> receive {P, last} -> P ! done, F(); _ -> F() end "
+        "end)), file:write_file(\"up\", \"1\")' > there.log & t=$!; await up\n"
+        "$(dirname $ERLVM)/erl $node -sname here@localhost -dist_listen false -pa . -s far main > vm.log 2>&1 & p=$!\n"
+        "runs $p erlvm; script $ERLVM dist.bt; for i in {1..400}; do attached $! && break; [ -e /proc/$!/exe ] || break; sleep .05; done\n"
+        "touch go; await linked; kill -STOP $t; touch stopped\n"
+        "suspended() { sed -n 's/^busy there@localhost: \\(<.*>\\) is suspended$/\\1/p' 1.out; }\n"
+        "for i in {1..600}; do [ $(suspended | sort -u | wc -l) -ge 3 ] && break; sleep .05; done; kill -CONT $t\n"
+        "wait $p ${pids[@]}; kill $t; value() { sed -n \"s/^@$1.there@localhost.: //p\" 1.out; }\n"
+        "echo $(grep -c '^nodeup there@localhost ' 1.out) $(value out) $(value out_bytes) $(value in) $(suspended | sort -u | wc -l) "
+        "$(suspended | wc -l) $(grep -cE '^<.*> goes on after [0-9]+ us$' 1.out); cat 1.out 1.err vm.log >&2",
+        prologue);
+    ck_assert_msg(sscanf(r->out, "%ld %ld %ld %ld %ld %ld %ld", &nodes, &out, &bytes, &in, &casters, &suspended, &resumed) == 7,
+                  "%s%.6000s", r->out, r->err);
+    ck_assert_msg(nodes == 1 && out >= 325 && out < 345 && in >= 2 && in < 20, "%s%.6000s", r->out, r->err);
+    ck_assert_msg(bytes > 18023000 && bytes < 18100000, "%s%.6000s", r->out, r->err);
+    ck_assert_msg(casters == 3 && suspended >= 3 && resumed == suspended, "%s%.6000s", r->out, r->err);
+}
+END_TEST
+
 static bool is_in(const struct expectation *all, size_t n, const char *name)
 {
     size_t len = strlen(name);
@@ -563,7 +607,7 @@ static bool is_in(const struct expectation *all, size_t n, const char *name)
     return false;
 }
 
-/* dist.bt needs another node, and has the emitter alone; in the emitter there are no numbered probes, and none that changes CPU. */
+/* dist.bt needs another node, and has a test of its own; in the emitter there are no numbered probes, and none that changes CPU. */
 START_TEST(test_bpftrace_every_file_is_tested)
 {
     const struct support_run *r = support_run("cd $SOURCE/bpftrace && ls *.bt *.bt.in | sed 's/.in$//'");
@@ -605,6 +649,7 @@ Suite *bpftrace_suite(void)
     tcase_add_test(live, test_bpftrace_says_what_had_no_room);
     tcase_add_test(live, test_bpftrace_says_that_a_script_is_for_another_vm);
     tcase_add_test(live, test_bpftrace_tells_a_rename_with_its_tag);
+    tcase_add_test(live, test_bpftrace_tells_messages_between_nodes);
     suite_add_tcase(suite, lines);
     suite_add_tcase(suite, files);
     suite_add_tcase(suite, vm);
