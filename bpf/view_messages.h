@@ -43,4 +43,9 @@ VIEW_INLINE void view_messages_on_message__receive(const struct ev_message__rece
     VIEW_ADD(messages_totals_row(&ev->head), received, 1);
 }
 
+VIEW_INLINE void view_messages_on_message__drop(const struct ev_message__drop *ev)
+{
+    VIEW_ADD(messages_totals_row(&ev->head), dropped, 1);
+}
+
 #endif

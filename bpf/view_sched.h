@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Time on schedulers: from the moment when a process is scheduled in to the one when it is scheduled out; and what the
- * scheduler's thread did meanwhile. Invariant: time on a processor, waiting for one and asleep are all of a slice.
+ * Time on schedulers: from the moment when a process is scheduled in to the one when it is scheduled out; what the
+ * scheduler's thread did meanwhile; and how long processes that can run wait for a scheduler. Invariant: time on a
+ * processor, waiting for one and asleep are all of a slice.
  */
 #ifndef BPF_VIEW_SCHED_H
 #define BPF_VIEW_SCHED_H
@@ -93,6 +94,18 @@ VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__uns
     record->ran = ran;
     name_copy(&record->owner, &owner);
     VIEW_TELL(record);
+}
+
+/* How long a process that runs now could have run. */
+VIEW_INLINE void view_sched_on_process__taken(const struct ev_process__taken *ev)
+{
+    VIEW_NAME(owner);
+
+    if (ev->waited == VIEW_UNKNOWN)
+        return;
+    VIEW_ADD(sched_totals_row(&ev->head), runnable, ev->waited);
+    view_owner(&ev->head, ev->pid, &owner);
+    VIEW_OBSERVE(sched_runnable_row(&ev->head, &owner), waited, ev->waited);
 }
 
 /* The births that owners are told of by a stock emulator: its memory loses what a process was spawned with as it

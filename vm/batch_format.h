@@ -38,7 +38,7 @@
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H
 
-#define BATCH_MAGIC 0x41425645u /* "EVBA": the form described here */
+#define BATCH_MAGIC 0x42425645u /* "EVBB": the form described here */
 
 enum {
 	BATCH_PAGE_BYTES = 16384,

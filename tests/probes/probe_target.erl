@@ -5,7 +5,7 @@
          files/0, crash/0, rest/0, drivers/0, library/0, native/0, ports/0, sockets/0, nodes/0,
          busy/0, flush/0, output_by_fd/0, token/0, advise/0, user/0, numbered/0, traced/0, literals/0, literal/0, own/0,
          unwatched/0, token_of_term/0, lines/0, handle_info/0, output/0, operations/0, lookups/0, loads/0, on_loads/0, purges/0,
-         tables/0, locked/0]).
+         tables/0, locked/0, dropped/0]).
 -export([child/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
@@ -163,6 +163,21 @@ timed() ->
     print([P]).
 
 %% Messages that are made of exit signals.
+%% Messages to an alias that its process has given up, and one to the process.
+dropped() ->
+    Self = self(),
+    P = erlang:spawn(fun() ->
+        Alias = alias(),
+        true = unalias(Alias),
+        Self ! {alias, Alias},
+        receive done -> Self ! done end
+    end),
+    Alias = receive {alias, A} -> A end,
+    times(?N, fun(_) -> Alias ! late end),
+    P ! done,
+    receive done -> ok end,
+    print([P]).
+
 trapping() ->
     Self = self(),
     P = erlang:spawn(fun() ->

@@ -69,6 +69,39 @@ START_TEST(test_sched_tells_sleep_from_work)
 }
 END_TEST
 
+/* Two that never sleep and share the only scheduler: each runs half of the second, and could have run all of it. */
+START_TEST(test_sched_tells_how_long_processes_wait_for_a_scheduler)
+{
+    static const char *const sources[] = {"", "--source notes"};
+    static const char *const names[] = {"first", "second"};
+    char row[32];
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        VM_DOES("work() ->\n"
+                "    Until = erlang:monotonic_time(millisecond) + 1000,\n"
+                "    Counts = fun(Name) -> register(Name, self()), count(Until) end,\n"
+                "    All = [spawn_monitor(fun() -> Counts(Name) end) || Name <- [first, second]],\n"
+                "    [receive {'DOWN', R, process, P, normal} -> ok end || {P, R} <- All].\n",
+                "$ERLVM +S 1")
+        WATCHED("%s") "touch end; wait $p; cat told; exit $s", sources[_i]);
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        double ran, runnable;
+        const char *table = strstr(r->out, "\"type\":\"sched_runnable\"");
+
+        ck_assert_msg(table != NULL, "%s", r->out);
+        snprintf(row, sizeof row, "\"owner\":\"%s\"", names[i]);
+        ran = (double)support_number(strstr(r->out, "\"type\":\"sched_by_owner\""), row, "ran_ns");
+        runnable = (double)support_number(table, row, "waited_ns");
+        ck_assert_msg(ran + runnable > .93e9 && ran + runnable < 1.07e9, "%f, %f: %s", ran, runnable, r->out);
+        ck_assert_msg(runnable > .35e9 && runnable < .65e9, "%f, %f: %s", ran, runnable, r->out);
+    }
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"sched\"", "runnable_ns"), 900000000);
+}
+END_TEST
+
 /* One that shares its processor with another program: as the kernel counts its thread's time. */
 START_TEST(test_sched_tells_waiting_from_work)
 {
@@ -153,6 +186,7 @@ Suite *sched_suite(void)
     tcase_add_test(live, test_sched_tells_sleep_from_work);
     tcase_add_loop_test(live, test_sched_tells_waiting_from_work, 0, 2);
     tcase_add_loop_test(live, test_sched_tells_what_a_quota_held_back, 0, 2);
+    tcase_add_loop_test(live, test_sched_tells_how_long_processes_wait_for_a_scheduler, 0, 2);
     tcase_add_test(live, test_sched_leaves_out_what_pages_do_not_tell);
     suite_add_tcase(suite, live);
     return suite;

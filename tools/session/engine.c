@@ -234,11 +234,27 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     return 0;
 }
 
+static void tell_missing_of_pages(struct engine *e, uint32_t vm)
+{
+    char missing[VERDICT_BYTES];
+
+    for (size_t v = 0; v < VIEW_COUNT; v++) {
+        if (!e->on[v] || !views[v].text || e->said_missing[v])
+            continue;
+        verdict_missing_of_pages((enum view_id)v, missing);
+        e->said_missing[v] = *missing;
+        if (*missing)
+            note("%s of process %u: no %s; --source notes has them", views[v].name, vm, missing);
+    }
+}
+
 static int on_found(void *ctx, struct session *s, const struct plan *plan)
 {
     struct engine *e = ctx;
     uint32_t vm = plan->vm->layout.vm;
 
+    if (e->feed && feed_has(e->feed, vm))
+        tell_missing_of_pages(e, vm);
     if (before_add(e->before, plan->vm, session_names(s)) || quotas_add(e->quotas, vm) ||
         connections_add(e->connections, vm))
         return fail(-ENOMEM, "out of memory");

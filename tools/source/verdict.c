@@ -44,7 +44,7 @@ bool verdict_serves(const struct plan *plan, enum view_id view)
 }
 
 /* How a VM has a probe, as rows of missing.def say it; no row is of the notes of an erlvm. */
-enum missing_source { MISSING_NONE, MISSING_HOOK, MISSING_OTP, MISSING_NOTHING };
+enum missing_source { MISSING_NONE, MISSING_HOOK, MISSING_OTP, MISSING_PAGES, MISSING_NOTHING };
 
 static const struct missing {
     enum view_id view;
@@ -101,12 +101,23 @@ void verdict_missing(const struct target *t, const struct plan *plan, enum view_
     }
 }
 
+void verdict_missing_of_pages(enum view_id view, char out[VERDICT_BYTES])
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof missings / sizeof *missings; i++)
+        if (missings[i].view == view && missings[i].source == MISSING_PAGES)
+            add_missing(out, missings[i].text);
+}
+
 static void tell_missing(const struct target *t, const struct plan *plan, enum view_id view, struct verdict *v)
 {
     char missing[VERDICT_BYTES];
     size_t used = strlen(v->text);
 
-    verdict_missing(t, plan, view, missing);
+    if (batch_source_serves(t))
+        verdict_missing_of_pages(view, missing);
+    else
+        verdict_missing(t, plan, view, missing);
     if (*missing)
         snprintf(v->text + used, sizeof v->text - used, "; no %s", missing);
 }

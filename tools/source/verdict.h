@@ -37,6 +37,8 @@ bool verdict_serves(const struct plan *plan, enum view_id view);
 /* What the view works without on that VM: heads of columns that show '-', or a few words ("sizes, QUEUED"); "" when it
  * has all. Cut at VERDICT_BYTES. */
 void verdict_missing(const struct target *target, const struct plan *plan, enum view_id view, char out[VERDICT_BYTES]);
+/* The same of an erlvm that is watched by its pages of events. */
+void verdict_missing_of_pages(enum view_id view, char out[VERDICT_BYTES]);
 /* Names of subcommands, in the order of verdicts. */
 extern const char *const verdict_commands[VERDICT_COMMANDS];
 /* Fills VERDICT_COMMANDS rows. */

@@ -208,6 +208,17 @@ PROBE_COLD void probe_process__scheduled(Process *p, bool at_once)
 		batch_end_turn();
 }
 
+PROBE_COLD void probe_process__taken(Process *p)
+{
+	uint64_t now = ticks_now(), since = p->runnable_ticks;
+	int64_t waited = since != 0 ? (int64_t)ticks_between_ns(since, now) : -1;
+
+	if (unlikely(!PROBE_BATCHES_ONLY(process__taken) ||
+		     !batch_tell(BATCH_process__taken, ticks_counter(), batch_identity_local(p->id), (uint64_t)waited,
+				 0)))
+		PROBE_TELL_WITH(process__taken, batch_begin_at(now), (void)0, p->id, waited);
+}
+
 static PROBE_COLD void tell_unscheduled(Process *p, bool ends)
 {
 	PROBE_TELL_WITH(process__unscheduled, ends ? batch_begin_last() : batch_begin(), (void)0, p->id);
@@ -325,6 +336,11 @@ PROBE_COLD void probe_message__receive(Process *p, Term token, size_t words)
 	if (unlikely(token != NIL || !PROBE_BATCHES_ONLY(message__receive) ||
 		     !batch_tell(BATCH_message__receive, ticks_counter(), batch_identity_local(p->id), words, length)))
 		tell_receive(p, token, words, length);
+}
+
+PROBE_COLD void probe_message__drop(Term receiver)
+{
+	PROBE_TELL(message__drop, receiver);
 }
 
 PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t queue_len)

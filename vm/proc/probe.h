@@ -28,6 +28,8 @@ PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason);
 /* One that is scheduled out (`ends`) and the next (`at_once`) share a reading of the clock: see proc/batch.h. */
 PROBE_COLD void probe_process__scheduled(Process *p, bool at_once);
 PROBE_COLD void probe_process__unscheduled(Process *p, bool ends);
+/* It was taken from a run queue. */
+PROBE_COLD void probe_process__taken(Process *p);
 /* x: module, function, arguments. */
 PROBE_COLD void probe_process__hibernate(Process *p, const Term *x);
 PROBE_COLD void probe_process__port_unblocked(Term pid, Term port);
@@ -48,6 +50,7 @@ enum message_origin {
 PROBE_COLD void probe_message__arrive(Term to, enum message_origin origin, bool runs);
 PROBE_COLD void probe_message__receive(Process *p, Term token, size_t words);
 /* sent_ticks 0: it is not known when. */
+PROBE_COLD void probe_message__drop(Term receiver);
 PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t queue_len);
 enum request_step {
 #define REQUEST_STEP(number, name, text) REQUEST_##name = number,

@@ -150,6 +150,7 @@ struct process {
 	Term looks_for;      /* a module that it has asked the code server for, or TERM_NONE: see code/lookup.h */
 	_Atomic uint32_t scheduler; /* whose run queue it belongs to; 0: nobody's yet */
 	struct process *run_next; /* run queue; the list of unused processes */
+	uint64_t runnable_ticks; /* when it came into a run queue; 0: nobody watched then */
 	struct process_chunk *chunk; /* private to process_memory.c */
 	atomic_uint refs;    /* process table and finders; the last one gives it back */
 };

@@ -30,6 +30,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/ticks.h"
 #include "layout.h"
 #include "proc/batch.h"
 #include "proc/micro.h"
@@ -42,6 +43,7 @@
 #include "proc/slice_clock.h"
 #include "proc/timer.h"
 #include "proc/worker.h"
+#include "usdt.h"
 
 enum {
 	NUDGE_REDS = 2000,
@@ -277,6 +279,7 @@ uint32_t run_queue_put(struct sched_queue *q, Process *p)
 {
 	uint32_t n;
 
+	p->runnable_ticks = PROBE_ON(process__taken) ? ticks_now() : 0;
 	lock_acquire(&q->lock);
 	list_append(&q->lists[level_of(p)], p);
 	n = atomic_load_explicit(&q->length, memory_order_relaxed) + 1;

@@ -107,12 +107,19 @@ static PROBE_COLD void watch_end(Process *p, bool waits)
 		probe_process__unscheduled(p, true);
 }
 
+static inline void tell_begin(Process *p)
+{
+	if (PROBE_ON(process__scheduled))
+		probe_process__scheduled(p, true);
+	if (PROBE_ON(process__taken))
+		probe_process__taken(p);
+}
+
 /* Returns false when p has ended. */
 static PROBE_COLD bool follow_begin(Process *p, uint32_t before)
 {
 	micro_enter(sched_self(), MICRO_EMULATOR);
-	if (PROBE_ON(process__scheduled))
-		probe_process__scheduled(p, true);
+	tell_begin(p);
 	if (trace_active)
 		trace_hooks.slice_began(p, before & (PS_WAITING | PS_BLOCKED));
 	if (!(before & PS_SIGNALS) || !trace_active || signal_handle_traced(p))
@@ -126,8 +133,7 @@ static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
 {
 	if (is_slice_followed())
 		return follow_begin(p, before);
-	if (PROBE_ON(process__scheduled))
-		probe_process__scheduled(p, true);
+	tell_begin(p);
 	return true;
 }
 

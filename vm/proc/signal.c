@@ -474,10 +474,17 @@ static bool handle_node_down(Process *p, struct signal *s)
 	return lose_links(p, connection);
 }
 
+static __attribute__((noinline)) void drop_message(const Process *p, struct signal *s)
+{
+	if (PROBE_ON(message__drop))
+		probe_message__drop(p->id);
+	signal_free(s);
+}
+
 static inline __attribute__((always_inline)) void handle_message(Process *p, struct signal *s)
 {
 	if (unlikely(s->ref != TERM_NONE) && !accept_alias(p, s))
-		signal_free(s);
+		drop_message(p, s);
 	else
 		signal_queue_own(p, s);
 }
