@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A node with one process, hub, whose links, monitors, messages and dictionary are known, and with ETS tables of each
-%% kind. It says all of it, a line each as the test prints what erlsnoop tells, and stays until its input ends.
+%% A node with one process, hub, whose links, monitors, messages and dictionary are known, with two, post and box, whose
+%% calls are, and with ETS tables of each kind. It says all of it, a line each as the test prints what erlsnoop tells, and stays until its input ends.
 -module(ps_target).
 -export([main/0]).
 
@@ -13,6 +13,7 @@ main() ->
     Linked = receive {hub, Pids} -> Pids end,
     [watch(Hub) || _ <- lists:seq(1, 7)],
     send(Hub),
+    call_post(),
     Tables = make_tables(),
     say_hub(Hub),
     [say_table(T) || T <- Tables],
@@ -57,6 +58,37 @@ send(Hub) ->
     Hub ! <<5:3>>,
     <<_:1/binary, Part/binary>> = binary:copy(<<"part">>, 100),
     Hub ! {part, Part, maps:from_list([{N, N} || N <- lists:seq(1, 100)])}.
+
+%% 37 calls of post, which takes none: 11 callers have given up and 13 ended; of the other 13 all wait, 5 with a timeout,
+%% 7 without, one by an alias that is no monitor's. 3 messages are no calls. box gets 3 calls of such callers: one lives
+%% and waits for none of them, one has ended, one's tag is no alias, so that it may wait.
+call_post() ->
+    Main = self(),
+    register(post, Post = spawn(fun rest/0)),
+    Call = fun(Timeout) -> catch gen_server:call(post, {ask, Timeout}, Timeout), Main ! {gave_up, self()}, rest() end,
+    GiveUp = [spawn(fun() -> Call(1) end) || _ <- lists:seq(1, 11)],
+    [receive {gave_up, Pid} -> ok end || Pid <- GiveUp],
+    Callers = [spawn(fun() -> Call(T) end) || T <- lists:duplicate(18, 3600000) ++ lists:duplicate(7, infinity)],
+    spawn(fun() -> post ! {'$gen_call', {self(), [[alias | alias()] | more]}, by_alias}, Main ! asked, rest() end),
+    receive asked -> ok end,
+    [Post ! {self(), N, no_call} || N <- lists:seq(1, 3)],
+    until(fun() -> process_info(Post, message_queue_len) =:= {message_queue_len, 40} end),
+    {Killed, _} = lists:split(13, Callers),
+    [kill(Pid) || Pid <- Killed],
+    register(box, Box = spawn(fun rest/0)),
+    [Box ! {label, {Pid, Tag}, request}
+     || {Pid, Tag} <- [{Main, [alias | make_ref()]}, {hd(Killed), make_ref()}, {Main, make_ref()}]].
+
+kill(Pid) ->
+    Ref = monitor(process, Pid),
+    exit(Pid, kill),
+    receive {'DOWN', Ref, process, Pid, _} -> ok end.
+
+until(Done) ->
+    case Done() of
+        true -> ok;
+        false -> erlang:yield(), until(Done)
+    end.
 
 make_tables() ->
     Set = ets:new(own_set, [named_table, public]),

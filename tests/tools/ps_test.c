@@ -196,6 +196,32 @@ START_TEST(test_ps_tells_messages_by_shape)
 }
 END_TEST
 
+/* Calls in a mailbox, and those that nobody waits for: of callers that gave up, or have ended. Of one that is stopped, too. */
+START_TEST(test_ps_tells_calls_that_nobody_waits_for)
+{
+    const struct support_run *r = support_run(
+        NODE_OF("ps_target")
+        "e -p $p post | grep -A1 'CALLER'; e -p $p known_one | grep -c CALLER; kill -STOP $p\n"
+        "for w in post box hub known_one; do echo; echo $w; e -p $p $w --json | grep process_calls; done; kill -9 $p", erls[_i]);
+    static const struct {
+        const char *who;
+        int calls, gave_up, ended;
+    } rows[] = {{"\npost\n", 37, 11, 13}, {"\nbox\n", 3, 1, 1}, {"\nhub\n", 5, 5, 0}, {"\nknown_one\n", 0, 0, 0}};
+
+    ck_assert_msg(line_has(r->out, "      37 ", " 11 ") && line_has(r->out, "      37 ", " 13 "), "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "\n0\n") != NULL, "%s", r->out);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *who = strstr(r->out, rows[i].who);
+
+        ck_assert_msg(who != NULL, "%s%s", r->out, r->err);
+        ck_assert_int_eq(support_number(who, "process_calls", "calls"), rows[i].calls);
+        ck_assert_int_eq(support_number(who, "process_calls", "gave_up"), rows[i].gave_up);
+        ck_assert_int_eq(support_number(who, "process_calls", "ended"), rows[i].ended);
+        ck_assert_int_eq(support_number(who, "process_calls", "elsewhere"), 0);
+    }
+}
+END_TEST
+
 /* Each table as ets:info/2 has it. */
 START_TEST(test_ps_tells_ets_tables)
 {
@@ -319,6 +345,7 @@ Suite *ps_suite(void)
     tcase_add_loop_test(live, test_ps_tells_of_a_core_file, 0, n);
     tcase_add_loop_test(live, test_ps_tells_links_monitors_and_keys, 0, n);
     tcase_add_loop_test(live, test_ps_tells_messages_by_shape, 0, n);
+    tcase_add_loop_test(live, test_ps_tells_calls_that_nobody_waits_for, 0, n);
     tcase_add_loop_test(live, test_ps_tells_ets_tables, 0, n);
     tcase_add_loop_test(live, test_ps_tells_memory_and_atoms, 0, n);
     tcase_add_loop_test(live, test_ps_sorts_by_age_and_by_what_was_done_lately, 0, n);

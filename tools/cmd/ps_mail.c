@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "otp/letters.h"
 #include "otp/snapshot_one.h"
 #include "otp/snapshot_terms.h"
 
@@ -176,6 +177,28 @@ int ps_messages_print(const struct inspected *vm, const struct snapshot_process 
     for (size_t i = 0; i < m.n; i++)
         free(m.groups[i].shape);
     free(m.groups);
+    return err;
+}
+
+int ps_calls_print(const struct inspected *vm, const struct snapshot_process *is, const struct ps_texts *texts,
+                   struct sink *sink)
+{
+    static const struct sink_column columns[] = {
+        {"vm", NULL, SINK_COUNT, 0},              {"process", NULL, SINK_TEXT, 0},
+        {"calls", "CALLS", SINK_COUNT, 8},        {"gave_up", "CALLER GAVE UP", SINK_COUNT, 14},
+        {"ended", "CALLER ENDED", SINK_COUNT, 12}, {"elsewhere", "OF OTHER NODES", SINK_COUNT, 14}};
+    static const struct sink_table table = {"process_calls", NULL, columns + 2, 4},
+                                   whole_table = {"process_calls", NULL, columns, 6};
+    struct letters letters;
+    int err = letters_read(vm->snapshot, &is, 1, &letters);
+    struct sink_value values[] = {SINK_N(vm->pid),          SINK_S(texts->pid),    SINK_N(letters.calls),
+                                  SINK_N(letters.gave_up), SINK_N(letters.ended), SINK_N(letters.elsewhere)};
+    bool whole = sink->ops->for_programs;
+
+    if (err == -ENOTSUP)
+        return 0; /* ps_messages_print says so */
+    if (!err && (whole || letters.calls || letters.elsewhere))
+        sink_row(sink, whole ? &whole_table : &table, whole ? values : values + 2);
     return err;
 }
 

@@ -5,9 +5,12 @@
 
 #include "ps_texts.h"
 
-/* texts: its own. Fail: as snapshot_messages; -ENOMEM. */
+/* texts: its own. Fail: as snapshot_messages, letters_read; -ENOMEM. */
 int ps_messages_print(const struct inspected *vm, const struct snapshot_process *is, const struct ps_texts *texts,
                       bool contents, struct sink *sink);
+/* The calls among its first messages, and of how many nobody waits for the answer; for people only if there are any. */
+int ps_calls_print(const struct inspected *vm, const struct snapshot_process *is, const struct ps_texts *texts,
+                   struct sink *sink);
 int ps_dictionary_print(const struct inspected *vm, const struct snapshot_process *is, const struct ps_texts *texts,
                         bool contents, struct sink *sink);
 

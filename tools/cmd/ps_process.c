@@ -174,6 +174,7 @@ static int print_all(const struct inspected *vm, const struct snapshot_process *
         return err;
     ps_ties_print(ties, vm, t.pid, sink);
     err = ps_messages_print(vm, is, &t, contents, sink);
+    err = err ? err : ps_calls_print(vm, is, &t, sink);
     return err ? err : ps_dictionary_print(vm, is, &t, contents, sink);
 }
 

@@ -42,6 +42,10 @@ int snapshot_peers(struct snapshot *snapshot, const struct snapshot_process *pro
                    int (*take)(void *ctx, const struct snapshot_peer *peer), void *ctx,
                    struct snapshot_seen *seen);
 
+/* The references by which it can be answered, of its monitors and aliases, as snapshot_reference has them. As many. */
+int snapshot_references(struct snapshot *snapshot, const struct snapshot_process *process,
+                        int (*take)(void *ctx, uint64_t ref), void *ctx, struct snapshot_seen *seen);
+
 /*
  * The first `most` messages in the order of arrival. A term of 0: it came from another node, and is still as it came.
  * When the queue moved, the last that was told may have been overwritten while `take` looked at it.

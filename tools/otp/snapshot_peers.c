@@ -22,6 +22,7 @@ enum {
 struct walk {
     struct snapshot *s;
     int (*take)(void *ctx, const struct snapshot_peer *peer);
+    int (*take_reference)(void *ctx, uint64_t ref); /* NULL: `take` is asked */
     void *ctx;
     struct snapshot_seen *seen;
     unsigned left; /* nodes that may still be read */
@@ -147,6 +148,18 @@ static int tell_monitor(struct walk *w, const struct node *node, enum snapshot_t
     return 0; /* of nodes, who suspends whom, aliases: nobody's monitor */
 }
 
+/* Whatever it is that has the reference. */
+static int tell_reference(struct walk *w, const struct node *node, enum snapshot_tie tie)
+{
+    struct snapshot_peer peer = {.tie = tie};
+
+    if (snapshot_bit(w->s, node->flags, OTP_PEER_IS_TARGET))
+        return 0;
+    read_reference(w, node, &peer);
+    w->seen->told++;
+    return peer.ref ? w->take_reference(w->ctx, peer.ref) : 0;
+}
+
 static int walk_tree(struct walk *w, uint64_t root, enum snapshot_tie tie,
                      int (*see)(struct walk *, const struct node *, enum snapshot_tie))
 {
@@ -247,6 +260,13 @@ static int tell_own(struct walk *w, const unsigned char *bytes, enum snapshot_ti
     return tell(w, &peer);
 }
 
+static int tell_own_reference(struct walk *w, const unsigned char *bytes, enum snapshot_tie tie)
+{
+    (void)tie;
+    w->seen->told++;
+    return w->take_reference(w->ctx, own_part(w, bytes, ERLVM_PEER_REF, 8));
+}
+
 static int walk_own(struct walk *w, uint64_t set, enum snapshot_tie tie)
 {
     const uint32_t *numbers = w->s->ours->numbers;
@@ -268,7 +288,7 @@ static int walk_own(struct walk *w, uint64_t set, enum snapshot_tie tie)
             w->seen->moved = true;
             return 0;
         }
-        err = tell_own(w, bytes, tie);
+        err = (w->take_reference ? tell_own_reference : tell_own)(w, bytes, tie);
         at = set & ONLY ? 0 : own_part(w, bytes, ERLVM_PEER_NEXT, 8);
     }
     return err;
@@ -304,5 +324,22 @@ int snapshot_peers(struct snapshot *s, const struct snapshot_process *p,
 
     *seen = (struct snapshot_seen){0};
     err = (s->ours ? walk_ours : walk_stock)(&w, p);
+    return err ? err : snapshot_lives(s, p) ? 0 : -ESRCH;
+}
+
+int snapshot_references(struct snapshot *s, const struct snapshot_process *p, int (*take)(void *ctx, uint64_t ref),
+                        void *ctx, struct snapshot_seen *seen)
+{
+    struct walk w = {.s = s, .take_reference = take, .ctx = ctx, .seen = seen, .left = SNAPSHOT_MOST_PEERS};
+    bool told = s->ours ? s->ours->roots[LAYOUT_ROOM_PEERS] != 0 : s->layout->off[OTP_PROC_LINKS] != OTP_NOWHERE;
+    uint64_t at = s->ours ? s->ours->numbers[ERLVM_PROC_MONITORS] : s->layout->off[OTP_PROC_MONITORS], set;
+    int err;
+
+    *seen = (struct snapshot_seen){0};
+    if (!told)
+        return -ENOTSUP;
+    if (!snapshot_read(s, p->address + at, &set, sizeof set) || !snapshot_lives(s, p))
+        return -ESRCH;
+    err = s->ours ? walk_own(&w, set, SNAPSHOT_WATCHES) : walk_tree(&w, set, SNAPSHOT_WATCHES, tell_reference);
     return err ? err : snapshot_lives(s, p) ? 0 : -ESRCH;
 }
