@@ -25,7 +25,7 @@ static const struct {
     {"table_grows", "cache"},                  {"table_fixed", "sessions"},
     {"deadlock", ""},                          {"never_run", "zoo:hog/0"},
     {"scheduler_asleep", "loader"},            {"purge_hangs", "comparer"},
-    {"module_missing", "zoo_hooks"},
+    {"module_missing", "zoo_hooks"},           {"calls_abandoned", "swamped_server"},
 };
 
 /* That the machine is busy may be found, too. Calls of servers are not told of an emulator that exports no functions. */

@@ -16,6 +16,7 @@ rules() ->
      {mailbox_waits, fun mailbox_waits/1},
      {mailbox_ignored, fun mailbox_ignored/1},
      {mailbox_long, fun mailbox_long/1},
+     {calls_abandoned, fun calls_abandoned/1},
      {bottleneck, fun bottleneck/1},
      {suspended, fun suspended/1},
      {huge_heap, fun huge_heap/1},
@@ -170,6 +171,17 @@ ask_again(Server, Ill) ->
     receive {Ref, ok} -> ok end,
     Ill orelse timer:sleep(20),
     ask_again(Server, Ill).
+
+%% Callers ask again as soon as they have given up, so that ever more calls come before those that somebody waits for.
+calls_abandoned(Ill) ->
+    Name = named(swamped_server, fun() -> reply(fun() -> spin(case Ill of true -> 2000; false -> 10 end) end) end),
+    [spawn(fun() -> ask_for_ever(swamped_server, Ill) end) || _ <- lists:seq(1, case Ill of true -> 400; false -> 4 end)],
+    timer:sleep(1500),
+    Name.
+
+ask_for_ever(Server, Ill) ->
+    catch gen_server:call(Server, ask, 300),
+    receive never -> ok after case Ill of true -> 5; false -> 20 end -> ask_for_ever(Server, Ill) end.
 
 bottleneck(Ill) ->
     Options = case Ill of true -> []; false -> [raw] end,

@@ -404,6 +404,53 @@ static int look_at_waits(struct evidence *e, uint64_t now_ns)
     return 0;
 }
 
+/* ---- calls that wait in mailboxes */
+
+static bool may_hold_calls(const struct evidence *e, const struct evidence_process *p)
+{
+    return p->seen == e->looks && p->last.messages >= EVIDENCE_BOX_MESSAGES;
+}
+
+/* The fullest, the fullest first. Returns how many. */
+static size_t find_boxes(const struct evidence *e, struct evidence_process *boxes[EVIDENCE_BOXES])
+{
+    size_t n = 0;
+
+    for (struct evidence_process *p = e->processes; p; p = p->hh.next) {
+        size_t at = n < EVIDENCE_BOXES ? n : EVIDENCE_BOXES - 1;
+
+        if (!may_hold_calls(e, p) || (n == EVIDENCE_BOXES && boxes[at]->last.messages >= p->last.messages))
+            continue;
+        for (; at && boxes[at - 1]->last.messages < p->last.messages; at--)
+            boxes[at] = boxes[at - 1];
+        boxes[at] = p;
+        n += n < EVIDENCE_BOXES;
+    }
+    return n;
+}
+
+/* In the looks in which it was read who waits for whom, too. What cannot be read is not known. */
+static int look_at_calls(struct evidence *e, uint64_t now_ns)
+{
+    struct evidence_process *boxes[EVIDENCE_BOXES];
+    const struct snapshot_process *processes[EVIDENCE_BOXES];
+    struct letters letters[EVIDENCE_BOXES];
+    size_t n = e->waits_ns == now_ns ? find_boxes(e, boxes) : 0;
+    int err;
+
+    for (size_t i = 0; i < n; i++)
+        processes[i] = &boxes[i]->last;
+    err = n ? letters_read(e->snapshot, processes, n, letters) : 0;
+    for (size_t i = 0; i < n && !err; i++) {
+        const struct letters *l = &letters[i];
+
+        boxes[i]->calls = l->calls ? *l : boxes[i]->calls;
+        boxes[i]->calls_read++;
+        boxes[i]->abandoned += l->calls >= EVIDENCE_CALLS && (l->gave_up + l->ended) * 2 >= l->calls;
+    }
+    return err == -ENOMEM ? err : 0;
+}
+
 /* ---- what the kernel says */
 
 /* Source: Documentation/scheduler/sched-stats.rst of Linux, /proc/PID/task/TID/schedstat. */
@@ -478,6 +525,7 @@ static int look_at_memory(struct evidence *e, struct look *look)
     if (snapshot_process_limit(e->snapshot, &e->process_limit))
         e->process_limit = 0;
     err = look_at_waits(e, look->now.ns);
+    err = err ? err : look_at_calls(e, look->now.ns);
     err = err ? err : pending_read(e->snapshot, wanted, take_open, look);
     DROP_IF(e, open, evidence_open, o, o->last_ns != look->now.ns); /* what is not found any more is over */
     return err;

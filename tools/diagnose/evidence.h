@@ -13,6 +13,7 @@
 #include "common/quota.h"
 #include "common/table.h"
 #include "counted.h"
+#include "otp/letters.h"
 #include "otp/pending.h"
 #include "otp/snapshot.h"
 #include "otp/snapshot_tables.h"
@@ -21,6 +22,7 @@
 struct names;
 struct own_rules;
 
+enum { EVIDENCE_BOXES = 8, EVIDENCE_BOX_MESSAGES = 100, EVIDENCE_CALLS = 10 };
 enum { EVIDENCE_TEXT = 200, EVIDENCE_HANGS_S = 2 /* a call that lasts so long hangs */ };
 
 /*
@@ -41,6 +43,9 @@ struct evidence_process {
     unsigned stuck, longest_stuck; /* in a row, it ran and had ended no time slice since the one before */
     unsigned unrun, longest_unrun; /* in a row, it could run, and had ended no time slice since the one before */
     uint64_t same_ns; /* the first look since which its status is the same and it ended no time slice */
+    struct letters calls;          /* in its mailbox, when some were read last */
+    unsigned calls_read;           /* how often; once a second, of the EVIDENCE_BOXES fullest of as many messages */
+    unsigned abandoned;            /* of these: nobody waited for half of EVIDENCE_CALLS calls or more at its front */
     unsigned seen, worth;          /* the numbers of the last looks in which it was there, and was worth it */
     UT_hash_handle hh;
 };

@@ -78,6 +78,27 @@ static const char *what_it_does(const struct evidence_process *p)
                                   : "waits most of the time";
 }
 
+/* It takes what comes first, whoever still waits for that. */
+void find_calls_abandoned(const struct evidence *e, struct findings *out)
+{
+    char name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
+
+    for (const struct evidence_process *p = e->processes; p && findings_room(out, FINDING_calls_abandoned);
+         p = p->hh.next) {
+        enum mailbox_case is = judge_mailbox(e, p);
+
+        if (!is_long_here(e, p) || p->abandoned < 2 || p->abandoned * 2 < p->calls_read ||
+            (is != MAILBOX_FINE && is != MAILBOX_GROWS && is != MAILBOX_LONG))
+            continue;
+        findings_add(out, FINDING_calls_abandoned, findings_least(65 + weight_of_messages(p->last.messages), 91),
+                     p->last.id, evidence_name(e, &p->last, name),
+                     "%" PRIu64 " messages wait; of %" PRIu64 " calls at its front nobody waits for %" PRIu64
+                     ": %" PRIu64 " callers have given up, %" PRIu64 " have ended; it %s, in %s", p->last.messages,
+                     p->calls.calls, p->calls.gave_up + p->calls.ended, p->calls.gave_up, p->calls.ended,
+                     what_it_does(p), evidence_place(e, &p->last, place));
+    }
+}
+
 void find_mailbox_grows(const struct evidence *e, struct findings *out)
 {
     char name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
