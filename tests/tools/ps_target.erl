@@ -14,6 +14,7 @@ main() ->
     [watch(Hub) || _ <- lists:seq(1, 7)],
     send(Hub),
     call_post(),
+    register(watcher, spawn(fun() -> receive watch -> [monitor(process, hub) || _ <- lists:seq(1, 101)], rest() end end)),
     Tables = make_tables(),
     say_hub(Hub),
     [say_table(T) || T <- Tables],
@@ -25,6 +26,10 @@ main() ->
     _ = list_to_atom("the_newest" ++ Nothing),
     io:format("said atoms ~b~n", [erlang:system_info(atom_count)]),
     io:format("ready ~p~n", [length(Linked)]),
+    io:get_line(""),
+    [list_to_atom("made_" ++ integer_to_list(N)) || N <- lists:seq(1, 211)],
+    watcher ! watch,
+    io:format("made~n"),
     io:get_line(""),
     erlang:halt(0).
 

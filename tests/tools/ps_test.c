@@ -288,6 +288,50 @@ START_TEST(test_ps_tells_memory_and_atoms)
 }
 END_TEST
 
+/* How many atoms are new since the table before, and which; that there is room for as many for so long. */
+START_TEST(test_ps_tells_new_atoms)
+{
+    const struct support_run *r = support_run(
+        NODE_OF("ps_target")
+        "$ERLSNOOP ps -p $p --atoms --json --top 1000 1 > j & w=$!; until grep -q '\"type\":\"vm_atoms\".*\"new\"' j; do sleep .05; done\n"
+        "echo >&9; until grep -q made_211 j; do sleep .05; done; kill -INT $w; wait $w; grep -c '\"atom\":\"made_' j\n"
+        "sed -n '/\"type\":\"vm_atoms\"/s/.*\"new\":\\([0-9]*\\).*/new \\1/p' j; echo; grep vm_atoms j\n"
+        "e -p $p --atoms .1 2 | grep -A1 'DAYS LEFT'; e -p $p --atoms | grep -c DAYS; kill -9 $p", erls[_i]);
+    long sum = 0, most = 0;
+
+    ck_assert_msg(!strncmp(r->out, "211\n", 4), "each is told once: %s%s", r->out, r->err);
+    for (const char *at = strstr(r->out, "new "); at; at = strstr(at + 1, "\nnew ") ? strstr(at + 1, "\nnew ") + 1 : NULL) {
+        long more = atol(at + 4);
+
+        sum += more;
+        most = more > most ? more : most;
+    }
+    /* what it does beside that may make some */
+    ck_assert_msg(sum >= 211 && sum < 600 && most >= 1, "%s", r->out);
+    ck_assert_msg(strstr(r->out, "\"days_left\":") && strstr(r->out, "\"new_per_s\":"), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "DAYS LEFT") && strstr(r->out, "\n0\n"), "%s", r->out);
+}
+END_TEST
+
+/* Who watches how many, and by how many more that grows; what they do is read of a VM that is stopped, too. */
+START_TEST(test_ps_tells_monitors)
+{
+    const struct support_run *r = support_run(
+        NODE_OF("ps_target")
+        "kill -STOP $p; e -p $p --monitors --json > j; grep '\"owner\":\"hub\"' j; kill -CONT $p; e -p $p --monitors --top 3\n"
+        "echo; $ERLSNOOP ps -p $p --monitors --json .2 > j & w=$!; until grep -q '\"owner\":\"hub\".*\"more_per_s\"' j; do sleep .05; done\n"
+        "echo >&9; until grep -q '\"owner\":\"watcher\".*\"monitors\":101,' j; do sleep .05; done; kill -INT $w; wait $w\n"
+        "grep '\"owner\":\"watcher\".*\"monitors\":101,' j | head -1; kill -9 $p", erls[_i]);
+
+    ck_assert_int_eq(support_number(r->out, "\"owner\":\"hub\"", "monitors"), 4);
+    ck_assert_int_eq(support_number(r->out, "\"owner\":\"hub\"", "watched_by"), 7);
+    ck_assert_int_eq(support_number(r->out, "\"owner\":\"hub\"", "links"), 6);
+    ck_assert_msg(support_in_order(r->out, "MONITORS MORE PER S", "\n\n"), "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "\"owner\":\"watcher\"") != NULL, "%s%s", r->out, r->err);
+    ck_assert_int_gt(support_number(r->out, "\"owner\":\"watcher\"", "more_per_s"), 50);
+}
+END_TEST
+
 /* Who was born first; who uses a processor. */
 START_TEST(test_ps_sorts_by_age_and_by_what_was_done_lately)
 {
@@ -307,10 +351,10 @@ static const struct {
 } wrong[] = {
     {"--sort size", "--sort must be mailbox, memory, binaries, reductions, cpu or age, not 'size'"},
     {"--top 0", "--top must be a number from 1"},
-    {"--ports --schedulers", "choose one of a process, --ports, --schedulers, --ets, --memory and --atoms"},
-    {"init --ports", "choose one of a process, --ports, --schedulers, --ets, --memory and --atoms"},
-    {"--ets --memory", "choose one of a process, --ports, --schedulers, --ets, --memory and --atoms"},
-    {"--ports --top 3", "--top is of the tables of processes, of ETS tables and of atoms"},
+    {"--ports --schedulers", "choose one of a process, --ports, --schedulers, --ets, --memory, --atoms and --monitors"},
+    {"init --ports", "choose one of a process, --ports, --schedulers, --ets, --memory, --atoms and --monitors"},
+    {"--ets --memory", "choose one of a process, --ports, --schedulers, --ets, --memory, --atoms and --monitors"},
+    {"--ports --top 3", "--top is of the tables of processes, of ETS tables, of atoms and of monitors"},
     {"--atoms --sort age", "--sort is of the table of processes"},
     {"--contents", "--contents is of one process: say which"},
     {"--core x --sort cpu", "a core file does not change: nobody in it uses a processor (--sort cpu)"},
@@ -348,6 +392,8 @@ Suite *ps_suite(void)
     tcase_add_loop_test(live, test_ps_tells_calls_that_nobody_waits_for, 0, n);
     tcase_add_loop_test(live, test_ps_tells_ets_tables, 0, n);
     tcase_add_loop_test(live, test_ps_tells_memory_and_atoms, 0, n);
+    tcase_add_loop_test(live, test_ps_tells_new_atoms, 0, n);
+    tcase_add_loop_test(live, test_ps_tells_monitors, 0, n);
     tcase_add_loop_test(live, test_ps_sorts_by_age_and_by_what_was_done_lately, 0, n);
     tcase_add_loop_test(usage, test_ps_refuses, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(suite, live);

@@ -13,6 +13,7 @@
 #include "common/options.h"
 #include "common/signals.h"
 #include "otp/names.h"
+#include "ps_monitors.h"
 #include "ps_parts.h"
 #include "ps_process.h"
 #include "ps_processes.h"
@@ -22,7 +23,7 @@
 enum { TOP = 20, MOST_TOP = 1 << 27, CPU_NS = 1000000000 /* --sort cpu without an interval looks so far apart */ };
 
 /* What may be asked for in place of the table of processes. */
-enum part { PART_PORTS, PART_SCHEDULERS, PART_ETS, PART_MEMORY, PART_ATOMS, PART_COUNT };
+enum part { PART_PORTS, PART_SCHEDULERS, PART_ETS, PART_MEMORY, PART_ATOMS, PART_MONITORS, PART_COUNT };
 
 struct ps {
     unsigned sort;
@@ -32,6 +33,8 @@ struct ps {
     const char *core, *emulator, *process;
     struct options options;
     uint64_t interval_ns, count;
+    struct ps_atoms atoms;
+    struct ps_monitors *monitors;
     struct inspected vm;
     struct sink sink;
 };
@@ -63,6 +66,7 @@ SET_PART(schedulers, PART_SCHEDULERS)
 SET_PART(ets, PART_ETS)
 SET_PART(memory, PART_MEMORY)
 SET_PART(atoms, PART_ATOMS)
+SET_PART(monitors, PART_MONITORS)
 
 static int set_contents(void *ctx, const char *value)
 {
@@ -118,7 +122,7 @@ static unsigned count_parts(const struct ps *ps)
 
 static const char *find_clash(const struct ps *ps)
 {
-    bool has_top = ps->parts[PART_ETS] || ps->parts[PART_ATOMS];
+    bool has_top = ps->parts[PART_ETS] || ps->parts[PART_ATOMS] || ps->parts[PART_MONITORS];
 
     if (ps->core && (ps->options.pid || ps->options.name))
         return "choose one of -p PID and --core FILE";
@@ -129,11 +133,11 @@ static const char *find_clash(const struct ps *ps)
     if (ps->core && ps->sort == PS_CPU)
         return "a core file does not change: nobody in it uses a processor (--sort cpu)";
     if (count_parts(ps) > 1)
-        return "choose one of a process, --ports, --schedulers, --ets, --memory and --atoms";
+        return "choose one of a process, --ports, --schedulers, --ets, --memory, --atoms and --monitors";
     if (count_parts(ps) && ps->sort)
         return "--sort is of the table of processes";
     if (count_parts(ps) && ps->top_said && !has_top)
-        return "--top is of the tables of processes, of ETS tables and of atoms";
+        return "--top is of the tables of processes, of ETS tables, of atoms and of monitors";
     if (ps->contents && !ps->process)
         return "--contents is of one process: say which";
     return NULL;
@@ -149,8 +153,9 @@ static int explain(const struct ps *ps, int err)
     case -ENOMEM: return fail(err, "out of memory");
     case -EBADMSG: return fail(err, "most of what stands in the memory of process %u makes no sense", ps->vm.pid);
     case -ENOTSUP:
-        return fail(err, "%s", ps->parts[PART_ETS] ? "this erlvm is older than what tells of ETS tables"
-                                                   : ps_ports_missing(ps->vm.from));
+        return fail(err, "%s", ps->parts[PART_ETS]        ? "this erlvm is older than what tells of ETS tables"
+                               : ps->parts[PART_MONITORS] ? "this erlvm is older than what tells of monitors"
+                                                          : ps_ports_missing(ps->vm.from));
     default:
         return ps->core ? fail(err, "'%s' lacks memory that is needed: was it cut off?", ps->core)
                         : fail(err, "process %u has ended", ps->vm.pid);
@@ -185,7 +190,9 @@ static int print_part(struct ps *ps, struct ps_processes *processes)
     if (ps->parts[PART_MEMORY])
         return ps_memory_print(&ps->vm, &ps->sink);
     if (ps->parts[PART_ATOMS])
-        return ps_atoms_print(&ps->vm, ps->top, &ps->sink);
+        return ps_atoms_print(&ps->vm, ps->top, &ps->atoms, &ps->sink);
+    if (ps->parts[PART_MONITORS])
+        return ps_monitors_print(ps->monitors, &ps->vm, ps->interval_ns > 0, &ps->sink);
     return print_processes(ps, processes);
 }
 
@@ -242,8 +249,10 @@ static int run(struct ps *ps)
     if (ps->sink.ops->for_programs && !ps->top_said)
         ps->top = 0;
     processes = ps_processes_new((enum ps_sort)ps->sort, ps->top);
-    err = processes ? print_results(ps, processes) : fail(-ENOMEM, "out of memory");
+    ps->monitors = ps_monitors_new(ps->top);
+    err = processes && ps->monitors ? print_results(ps, processes) : fail(-ENOMEM, "out of memory");
     ps_processes_free(processes);
+    ps_monitors_free(ps->monitors);
     ended = sink_end(&ps->sink);
     return err ? err : ended;
 }
@@ -262,6 +271,7 @@ int cmd_ps(int argc, char **argv)
         {"ets", NULL, "ETS tables: whose, of how many rows, how large", set_ets, false},
         {"memory", NULL, "what memory is for, as erlang:memory/0 says it", set_memory, false},
         {"atoms", NULL, "how many atoms there are, and the newest", set_atoms, false},
+        {"monitors", NULL, "who holds how many monitors, and how many more with an interval", set_monitors, false},
         {"core", "FILE", "of a VM that left this core file", set_core, false},
         {"emulator", "FILE", "the executable that it ran, if it is not where it was", set_emulator, false},
         {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
@@ -285,6 +295,7 @@ int cmd_ps(int argc, char **argv)
         ps.interval_ns = CPU_NS;
         ps.count = 1;
     }
+    ps.atoms.again = ps.interval_ns > 0;
     err = run(&ps);
     inspect_close(&ps.vm);
     return err;

@@ -256,21 +256,45 @@ int ps_memory_print(const struct inspected *vm, struct sink *sink)
 
 /* ---- atoms */
 
-int ps_atoms_print(const struct inspected *vm, size_t top, struct sink *sink)
+/* Atoms are never taken back: fewer than before are of a memory that lies. Returns how many are new. */
+static uint64_t print_atom_sum(const struct inspected *vm, uint64_t count, uint64_t limit, struct ps_atoms *before,
+                               struct sink *sink)
 {
-    static const struct sink_column sum_columns[] = {
-        {"vm", "VM", SINK_COUNT, 7}, {"atoms", "ATOMS", SINK_COUNT, 8}, {"atom_limit", "LIMIT", SINK_COUNT, 8}};
+    static const struct sink_column columns[] = {
+        {"vm", "VM", SINK_COUNT, 7}, {"atoms", "ATOMS", SINK_COUNT, 8},  {"atom_limit", "LIMIT", SINK_COUNT, 8},
+        {"new", "NEW", SINK_COUNT, 8}, {"new", "PER S", SINK_RATE, 10}, {"days_left", "DAYS LEFT", SINK_COUNT, 10}};
+    static const struct sink_table now = {"vm_atoms", NULL, columns, 3}, again = {"vm_atoms", NULL, columns, 6};
+    uint64_t more = before->ns && count > before->count ? count - before->count : 0;
+    double seconds = before->ns ? (double)(sink->now_ns - before->ns) / 1e9 : 0;
+    double per_s = seconds > 0 ? (double)more / seconds : 0;
+    struct sink_value values[] = {SINK_N(vm->pid), SINK_N(count), SINK_N(limit), SINK_NONE, SINK_NONE, SINK_NONE};
+
+    if (seconds > 0) {
+        values[3] = SINK_N(more);
+        values[4] = SINK_R(per_s);
+    }
+    if (more && limit >= count)
+        values[5] = SINK_R((double)(limit - count) / per_s / 86400);
+    sink_row(sink, before->again ? &again : &now, values);
+    return more;
+}
+
+int ps_atoms_print(const struct inspected *vm, size_t top, struct ps_atoms *before, struct sink *sink)
+{
     static const struct sink_column columns[] = {{"number", "NUMBER", SINK_COUNT, 8}, {"atom", "ATOM", SINK_TEXT, -1}};
-    static const struct sink_table sum = {"vm_atoms", NULL, sum_columns, 3}, table = {"atom", NULL, columns, 2};
-    uint64_t count, limit, known, first;
+    static const struct sink_table table = {"atom", NULL, columns, 2};
+    uint64_t count, limit, known, first, more;
     int err = snapshot_atoms(vm->snapshot, &count, &limit);
     char text[ATOM_BYTES];
 
     if (err)
         return err;
-    sink_row(sink, &sum, (struct sink_value[]){SINK_N(vm->pid), SINK_N(count), SINK_N(limit)});
+    more = print_atom_sum(vm, count, limit, before, sink);
     known = names_atom(vm->names, vm->pid, count ? count - 1 : 0) ? count : names_atoms(vm->names, vm->pid);
     first = top && top < known ? known - top : 0;
+    if (before->ns && (known < more || first < known - more))
+        first = known < more ? known : known - more; /* the others were told */
+    *before = (struct ps_atoms){before->again, count, sink->now_ns};
     for (uint64_t i = known; i-- > first;)
         sink_row(sink, &table, (struct sink_value[]){SINK_N(i), SINK_S(atom_text(vm, i, text))});
     return 0;
