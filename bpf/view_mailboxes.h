@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How long messages stand in mailboxes, from when they join the queue until a receive takes them out, by receiver. */
+/*
+ * How long messages stand in mailboxes, from when they join the queue until a receive takes them out, by receiver; and
+ * how many a receive looked at to find the one it took, by the function that receives.
+ */
 #ifndef BPF_VIEW_MAILBOXES_H
 #define BPF_VIEW_MAILBOXES_H
 
@@ -28,6 +31,17 @@ VIEW_INLINE void view_mailboxes_on_message__waited(const struct ev_message__wait
     record->queue = (__u64)ev->queue_len;
     name_copy(&record->owner, &owner);
     VIEW_TELL(record);
+}
+
+VIEW_INLINE void view_mailboxes_on_receive__scan(const struct ev_receive__scan *ev)
+{
+    struct row_mailboxes_by_function *row;
+    VIEW_NAME(mfa);
+
+    view_mfa(&ev->head, ev->mfa, &mfa);
+    row = mailboxes_by_function_row(&ev->head, &mfa);
+    VIEW_ADD(row, total, (__u64)ev->walked);
+    VIEW_OBSERVE(row, walked, (__u64)ev->walked);
 }
 
 #endif

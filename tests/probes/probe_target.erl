@@ -1,12 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What tests/probes/cases.def counts: each function does its thing 23 times and prints the words that the case names.
 -module(probe_target).
--export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, wait/0, timed/0, trapping/0, requests/0, copy/0, collect/0, collect_minor/0, calls/0,
+-export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, wait/0, scan/0, timed/0, trapping/0, requests/0, copy/0, collect/0, collect_minor/0, calls/0,
          files/0, crash/0, rest/0, drivers/0, library/0, native/0, ports/0, sockets/0, nodes/0,
          busy/0, flush/0, output_by_fd/0, token/0, advise/0, user/0, numbered/0, traced/0, literals/0, literal/0, own/0,
          unwatched/0, token_of_term/0, lines/0, handle_info/0, output/0, operations/0, lookups/0, loads/0, on_loads/0, purges/0,
          tables/0, locked/0, dropped/0]).
--export([child/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
+-export([child/1, scanner/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
 %% Flags that a connection is offered, but for those of headers with atom caches and of fragments: its other end writes
@@ -154,6 +154,21 @@ wait() ->
     Least = (erlang:monotonic_time(nanosecond) - Sent) * 9 div 10,
     receive done -> ok end,
     print([P, Least]).
+
+%% Each receive goes over ten messages that nobody takes, to the one behind them.
+scan() ->
+    P = erlang:spawn(?MODULE, scanner, [self()]),
+    times(10, fun(N) -> P ! {filler, N} end),
+    times(?N, fun(N) -> P ! {wanted, N} end),
+    receive done -> ok end,
+    print([P]).
+
+scanner(Parent) ->
+    wanted(?N),
+    Parent ! done.
+
+wanted(0) -> ok;
+wanted(N) -> receive {wanted, _} -> wanted(N - 1) end.
 
 %% Messages of timers.
 timed() ->

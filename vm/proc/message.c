@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sending, the private message queue, receive.
  * Invariant: *msg_last is NULL, and msg_save lies on the private queue's chain of links, as do the places of all
- * markers. */
+ * markers; receive_start lies there too, no further than msg_save, or is NULL. */
 #include "proc/message.h"
 
 #include <string.h>
@@ -44,6 +44,7 @@ static __attribute__((noinline)) void queue_high(Process *p, struct signal *s)
 		p->msg_last = &s->next;
 	p->msg_high = &s->next;
 	p->msg_save = &p->msg_first;
+	p->receive_start = NULL;
 	set_length(p, p->msg_length + 1);
 }
 
@@ -551,7 +552,7 @@ void message_marker_use(Process *p, Term ref)
 	const struct marker *m = find_marker(p, ref);
 
 	if (m != NULL)
-		p->msg_save = m->at;
+		p->msg_save = p->receive_start = m->at;
 }
 
 /* ---- receive */
@@ -605,11 +606,24 @@ static PROBE_COLD void tell_waited(Process *p, const struct signal *s)
 	probe_message__waited(p, stamp.ticks, stamp.queue_len);
 }
 
+/* Messages from where the receive began to look up to the peeking position, the one there among them. */
+static uint64_t count_walked(const Process *p)
+{
+	struct signal *const *at = p->receive_start != NULL ? p->receive_start : &p->msg_first;
+	uint64_t walked = 1;
+
+	for (; at != p->msg_save; at = &(*at)->next)
+		walked++;
+	return walked;
+}
+
 static inline __attribute__((always_inline)) void remove_watched(Process *p, bool watched)
 {
 	struct signal **at = p->msg_save;
 	struct signal *s = *at;
 
+	if (watched && unlikely(PROBE_ON(receive__scan)))
+		probe_receive__scan(p, count_walked(p));
 	*at = s->next;
 	if (s->next == NULL)
 		p->msg_last = at;
@@ -627,6 +641,7 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 			trace_hooks.seq_received(p, s->token, s->term);
 	}
 	p->msg_save = &p->msg_first;
+	p->receive_start = NULL;
 	adopt_words(p, s);
 	if (watched && unlikely(trace_active))
 		trace_hooks.queue_changed(p, p->id, queue_length(p), false);
@@ -646,6 +661,7 @@ void message_remove_unwatched(Process *p)
 void message_rewind(Process *p)
 {
 	p->msg_save = &p->msg_first;
+	p->receive_start = NULL;
 }
 
 void message_timed_out(Process *p)
@@ -687,6 +703,7 @@ bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key
 			p->msg_last = at;
 		move_places(p, &s->next, at);
 		p->msg_save = &p->msg_first;
+		p->receive_start = NULL;
 		set_length(p, p->msg_length - 1);
 		p->own_messages -= s->own;
 		signal_free(s);
@@ -739,6 +756,8 @@ static void replace(Process *p, struct signal **at, struct signal *copy)
 		p->msg_last = &copy->next;
 	if (p->msg_save == &s->next)
 		p->msg_save = &copy->next;
+	if (p->receive_start == &s->next)
+		p->receive_start = &copy->next;
 	move_places(p, &s->next, &copy->next);
 	p->own_messages -= s->own;
 	signal_free(s);

@@ -343,6 +343,27 @@ PROBE_COLD void probe_message__drop(Term receiver)
 	PROBE_TELL(message__drop, receiver);
 }
 
+static PROBE_COLD void tell_scan(Process *p, uint64_t walked)
+{
+	bool stays;
+	struct mfa mfa = find_current(p, &stays);
+	struct resume found = { .at = NULL };
+
+	PROBE_TELL_WITH(receive__scan, batch_begin(), (found = (struct resume){ p->i, tell_words[1], resume_since() }),
+			p->id, mfa, (int64_t)walked);
+	if (stays && found.at != NULL)
+		*resume_of(p->i) = found;
+}
+
+PROBE_COLD void probe_receive__scan(Process *p, uint64_t walked)
+{
+	const struct resume *r = resume_of(p->i);
+
+	if (unlikely(r->at != p->i || r->since != resume_since() || !PROBE_BATCHES_ONLY(receive__scan) ||
+		     !batch_tell(BATCH_receive__scan, ticks_counter(), batch_identity_local(p->id), r->word, walked)))
+		tell_scan(p, walked);
+}
+
 PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t queue_len)
 {
 	uint64_t now = ticks_now(), waited = ticks_between_ns(sent_ticks, now);

@@ -49,6 +49,8 @@ enum message_origin {
 /* runs: as of a send. */
 PROBE_COLD void probe_message__arrive(Term to, enum message_origin origin, bool runs);
 PROBE_COLD void probe_message__receive(Process *p, Term token, size_t words);
+/* Where p stands (p->i) is in the receive. */
+PROBE_COLD void probe_receive__scan(Process *p, uint64_t walked);
 /* sent_ticks 0: it is not known when. */
 PROBE_COLD void probe_message__drop(Term receiver);
 PROBE_COLD void probe_message__waited(Process *p, uint64_t sent_ticks, uint32_t queue_len);

@@ -130,6 +130,7 @@ struct process {
 	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
 	struct signal **msg_high; /* in front of the first message without priority */
 	struct markers *markers; /* receive markers; NULL: never had one */
+	struct signal **receive_start; /* where the receive under way began to look; NULL: at the first message */
 
 	struct literal_call *literal_calls; /* see process_copy_literals */
 	struct tasks *tasks; /* NULL: never had one */

@@ -317,6 +317,58 @@ START_TEST(test_message_waited_says_what_is_not_known)
 }
 END_TEST
 
+/* What the last event in this thread's page says of the messages that a receive looked at; 0: it is another event. */
+static uint64_t last_walked(void)
+{
+	const uint64_t *end = (const uint64_t *)((const char *)&batch_self->header + batch_self->header.bytes);
+
+	return end[-4] == BATCH_HEAD(BATCH_HEAD_SINCE(end[-4]), 0, 3, BATCH_receive__scan) ? end[-1] : 0;
+}
+
+static void receive_from(Process *p, unsigned passed)
+{
+	for (unsigned i = 0; i < passed; i++) {
+		message_peek(p);
+		message_next(p);
+	}
+	message_peek(p);
+	message_remove(p);
+}
+
+/* From the first one, or from where a marker says; of a receive that timed out nothing stays. */
+START_TEST(test_receive_scan_counts_from_where_the_receive_began)
+{
+	Process *p = fake_process();
+	Term marker, ref;
+
+	batch_init();
+	for (uint64_t i = 0; i < 7; i++)
+		message_send(p, p->id, SMALL(i));
+	marker = message_marker_reserve(p);
+	ref = heap_ref(&p->heap, 0);
+	message_marker_bind(p, marker, ref);
+	for (uint64_t i = 7; i < 20; i++)
+		message_send(p, p->id, SMALL(i));
+	erlang_receive__scan_semaphore.batches = 1;
+	receive_from(p, 4);
+	ck_assert_uint_eq(last_walked(), 5);
+	message_marker_use(p, ref);
+	receive_from(p, 2);
+	ck_assert_uint_eq(last_walked(), 3);
+	receive_from(p, 9);
+	ck_assert_uint_eq(last_walked(), 10);
+	message_marker_use(p, ref);
+	message_rewind(p);
+	receive_from(p, 1);
+	ck_assert_uint_eq(last_walked(), 2);
+	message_marker_use(p, ref);
+	message_marker_clear(p, ref); /* as compiled code does before it takes the message */
+	receive_from(p, 3);
+	ck_assert_uint_eq(last_walked(), 4);
+	erlang_receive__scan_semaphore.batches = 0;
+}
+END_TEST
+
 /* ---- events of messages, as pages tell them */
 
 enum { EVENT_WORDS = 24, MANY = 1000 };
@@ -411,6 +463,7 @@ Suite *message_suite(void)
 	tcase_add_test(t, test_message_waited_is_told_of_the_message_that_is_received);
 	tcase_add_test(t, test_message_waited_is_told_of_every_message);
 	tcase_add_test(t, test_message_waited_says_what_is_not_known);
+	tcase_add_test(t, test_receive_scan_counts_from_where_the_receive_began);
 	tcase_add_test(t, test_message_remove_from_the_middle);
 	tcase_add_test(t, test_message_remove_last_then_append);
 	tcase_add_test(t, test_message_peek_sees_what_arrives_after_the_end);
