@@ -6,8 +6,9 @@
 
 An ill one is right when the first finding is of its kind and names its culprit; a healed one when no finding is above
 50. --pairs: each illness together with another one in the same VM, which is right when both are among the first three
-findings. --folder: modules w_<illness>.erl that print one term of truth when run(Seconds) ends; of those the first finding is
-shown beside what they say of themselves, and nothing is judged. --shared: other programs keep this machine busy, so that
+findings. --folder: modules w_<illness>.erl that print one term of truth when run(Seconds) ends (RULE...: these alone); of
+those the first findings are shown beside what they say of themselves, and nothing is judged. Libraries of native functions
+are compiled; modules with `dist` in their names run on a node with a name. --shared: other programs keep this machine busy, so that
 `starved` is true of every VM: it is left out but of the ill one whose illness it is.
 """
 import argparse, glob, json, os, re, select, subprocess, sys, tempfile, time
@@ -168,27 +169,46 @@ def check_rules(vms, rules, beams, seconds):
     return wrong
 
 
-def show_folder(vms, folder, seconds):
+def compile_folder(folder, to):
+    sources = sorted(glob.glob(os.path.join(folder, '*.erl')))
+    subprocess.run(['erlc', '-o', to] + sources, stdout=subprocess.DEVNULL)
+    root = subprocess.run(['erl', '-noshell', '-eval', 'io:put_chars(code:root_dir()), halt().'], stdout=subprocess.PIPE,
+                          text=True, check=True).stdout
+    for source in glob.glob(os.path.join(folder, '*.c')):
+        library = os.path.join(to, os.path.basename(source)[:-2] + '.so')
+        subprocess.run(['cc', '-O2', '-fPIC', '-shared', '-I' + os.path.join(root, 'usr', 'include'), '-o', library, source],
+                       check=True)
+    return [name for name in (os.path.basename(source)[:-4] for source in sources) if name.startswith('w_')]
+
+
+def first_two(found):
+    failed = found[0]['what'] if found and found[0]['rule'] == 'FAILED' else ''
+    return failed or '; '.join(short(found[i:]) for i in range(min(2, len(found)))) or '-'
+
+
+def show_one(vm, module, beams, seconds):
+    """The findings, and what it says of itself: into a file, as nobody reads a pipe meanwhile, which would be ill, too."""
+    node = ['-sname', 'zoo_%d' % os.getpid()] if 'dist' in module else []
+    command = vm.split() + node + ['-noshell', '-pa', beams, '-eval', '%s:run(%d), halt().' % (module, seconds + 5)]
+    with tempfile.TemporaryFile('w+') as said:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.DEVNULL, cwd=beams)
+        time.sleep(2)
+        found = [finding for finding in diagnose(vm_below(process.pid), seconds) if finding['rule'] not in left_out]
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        said.seek(0)
+        return found, said.read().strip()
+
+
+def show_folder(vms, folder, only, seconds):
     print('%-20s %-8s %-60s %s' % ('WORKLOAD', 'VM', 'THE FIRST TWO FINDINGS', 'ITS OWN WORDS'))
     with tempfile.TemporaryDirectory() as beams:
-        files = sorted(name for name in os.listdir(folder) if name.endswith('.erl'))
-        sources = [os.path.join(folder, name) for name in files]
-        subprocess.run(['erlc', '-o', beams] + sources, stdout=subprocess.DEVNULL)
-        for module in (name[:-4] for name in files if name.startswith('w_')):
+        for module in (found for found in compile_folder(folder, beams) if not only or found in only):
             for name, vm in vms:
-                run = '%s:run(%d), halt().' % (module, seconds + 3)
-                command = vm.split() + ['-noshell', '-pa', beams, '-eval', run]
-                process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                           cwd=beams)
-                time.sleep(2)
-                found = diagnose(vm_below(process.pid), seconds)
-                try:
-                    said = process.communicate(timeout=30)[0]
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    said = process.communicate()[0]
-                first = '; '.join(short(found[i:]) for i in range(min(2, len(found))))
-                print('%-20s %-8s %-60s %s' % (module, name, first[:60], said.strip()[:120]), flush=True)
+                found, said = show_one(vm, module, beams, seconds)
+                print('%-20s %-8s %-60s %s' % (module, name, first_two(found)[:60], said[-120:]), flush=True)
 
 
 def main():
@@ -203,7 +223,7 @@ def main():
     left_out.update({'starved'} if asked.shared else ())
     vms = [text.split('=', 1) for text in asked.vm or ['erl=erl', 'erlvm=' + os.path.join(BUILD, 'erlvm')]]
     if asked.folder:
-        return show_folder(vms, asked.folder, asked.d)
+        return show_folder(vms, asked.folder, asked.rules, asked.d)
     with tempfile.TemporaryDirectory() as beams:
         subprocess.run(['erlc', '-o', beams, os.path.join(HERE, 'zoo.erl')], check=True)
         listed = subprocess.run(['erl', '-noshell', '-pa', beams, '-run', 'zoo', 'list'], stdout=subprocess.PIPE,
