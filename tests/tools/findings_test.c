@@ -380,6 +380,34 @@ START_TEST(test_findings_of_a_purge_that_hangs)
 }
 END_TEST
 
+/* Whose processes they were is told, and that their ends come of it; one that was killed is no matter. */
+START_TEST(test_findings_tell_whom_purges_kill)
+{
+    struct row_code_by_module *module;
+    struct row_code_old *old;
+    struct row_exits_by_owner *exits;
+    const struct finding *f;
+
+    begin();
+    module = add_row(VIEW_TABLE_code_by_module, "shop_cart");
+    module->killed = 1;
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_ptr_null(find(FINDING_purge_kills));
+    findings_free(&found);
+    module->killed = 23;
+    old = add_row(VIEW_TABLE_code_old, "shop_cart:loop/1");
+    old->killed = 19;
+    exits = add_row(VIEW_TABLE_exits_by_owner, "shop_cart:loop/1");
+    exits->count = 23;
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    f = find(FINDING_purge_kills);
+    ck_assert_msg(f && !strcmp(f->who, "shop_cart") && !strcmp(f->also, "shop_cart:loop/1"), "%s", f ? f->what : "none");
+    ck_assert_msg(strstr(f->what, "killed 23 processes") && strstr(f->what, "19, were shop_cart:loop/1"), "%s", f->what);
+    ck_assert_int_gt(f->score, 50);
+    end();
+}
+END_TEST
+
 Suite *findings_suite(void)
 {
     Suite *suite = suite_create("findings");
@@ -391,6 +419,7 @@ Suite *findings_suite(void)
     tcase_add_test(all, test_findings_of_files_go_by_system_calls);
     tcase_add_test(all, test_findings_of_crashes);
     tcase_add_test(all, test_findings_of_missing_modules);
+    tcase_add_test(all, test_findings_tell_whom_purges_kill);
     tcase_add_test(all, test_findings_of_held_schedulers);
     tcase_add_test(all, test_findings_of_what_is_well);
     tcase_add_test(all, test_findings_of_collections);

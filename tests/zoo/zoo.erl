@@ -57,7 +57,8 @@ rules() ->
      {node_suspends, fun node_suspends/1},
      {never_run, fun never_run/1},
      {scheduler_asleep, fun scheduler_asleep/1},
-     {purge_hangs, fun purge_hangs/1}].
+     {purge_hangs, fun purge_hangs/1},
+     {purge_kills, fun purge_kills/1}].
 
 list() ->
     [io:format("~s~n", [Rule]) || {Rule, _} <- rules()],
@@ -648,6 +649,18 @@ load_driver() ->
     {error, _} = erl_ddll:try_load(".", "zoo_asleep", []),
     timer:sleep(10),
     load_driver().
+
+%% Who waits in a module that is loaded anew twice is in old code then, and killed. Healed, nobody waits in it.
+purge_kills(Ill) ->
+    Wait = {'receive', 1, [{clause, 1, [{atom, 1, never}], [], [{atom, 1, ok}]}]},
+    {ok, zoo_worker, Code} = compile:forms([{attribute, 1, module, zoo_worker}, {attribute, 1, export, [{wait, 0}]},
+                                            {function, 1, wait, 0, [{clause, 1, [], [], [Wait]}]}]),
+    each(200, fun() ->
+        {module, zoo_worker} = code:load_binary(zoo_worker, "", Code),
+        [spawn(zoo_worker, wait, []) || Ill, _ <- lists:seq(1, 3)],
+        code:purge(zoo_worker)
+    end),
+    zoo_worker.
 
 %% One compares two terms that are small and large at once, which nothing ends, while old code is purged.
 purge_hangs(Ill) ->

@@ -268,6 +268,38 @@ void find_module_missing(const struct evidence *e, struct findings *out)
     }
 }
 
+/* Who had most of them; NULL: nobody. */
+static const struct row_code_old *most_killed(const struct evidence *e, const char **owner)
+{
+    const struct row_code_old *most = NULL, *row;
+    const char *name;
+
+    for (size_t i = 0; (row = counted_row(e->counted, VIEW_TABLE_code_old, i, &name)); i++)
+        if (row->killed && (!most || row->killed > most->killed)) {
+            most = row;
+            *owner = name;
+        }
+    return most;
+}
+
+void find_purge_kills(const struct evidence *e, struct findings *out)
+{
+    enum { LEAST = 2 };
+    const struct row_code_by_module *row;
+    const char *module, *owner = NULL;
+    const struct row_code_old *most = most_killed(e, &owner);
+
+    for (size_t i = 0; (row = counted_row(e->counted, VIEW_TABLE_code_by_module, i, &module)); i++) {
+        if (row->killed < LEAST)
+            continue;
+        findings_add(out, FINDING_purge_kills, findings_least(52 + 10 * findings_tens((double)row->killed), 85), 0,
+                     module, "its purges killed %llu processes, which ran old code; most of all that were killed so, "
+                     "%llu, were %s", row->killed, most ? most->killed : 0, most ? owner : "not told");
+        if (most)
+            findings_also(out, FINDING_purge_kills, owner);
+    }
+}
+
 /* ---- ports and nodes */
 
 /* The port of a connection to a node is busy as long as that: then it is the node's finding. */
