@@ -426,23 +426,29 @@ START_TEST(test_spawns_all_attaches_to_many_at_once)
 }
 END_TEST
 
-/* While one file at most can be opened, which /proc is, the new VM cannot be looked at; later it is. No
- * other VM runs there. What is open between two looks is what is open at the quietest of many moments. */
+/*
+ * While no file can be opened /proc cannot be read, which is said, and the first VM is not taken for one that has ended;
+ * while one can, which /proc is, the new VM cannot be looked at. That it is said twice shows that /proc was read in
+ * between. Later both VMs are seen. No other VM runs there. What is open between two looks is what is open at the
+ * quietest of many moments.
+ */
 START_TEST(test_spawns_all_looks_again_at_a_file_that_could_not_be_opened)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "export -f links runs await attached turns; unshare -pf --mount-proc bash -c '\n"
-        "$EMITTER -w never process__exit=1 & $ERLSNOOP spawns --json -a --ready-fd 3 3> ready & s=$!\n"
-        "await ready; old=$(ulimit -n)\n"
+        "export -f links runs await wait_for attached turns; unshare -pf --mount-proc bash -c '\n"
+        "$EMITTER -e -w go \"process__spawn=19||first:vm/0\" & f=$!; $ERLSNOOP spawns --json -a --ready-fd 3 3> ready 2> said & s=$!\n"
+        "await ready; old=$(ulimit -n); may_open() { prlimit --pid $s --nofile=$1:; turns $s 4; }\n"
         "free() { n=0; while [ -h /proc/$s/fd/$n ]; do n=$((n + 1)); done; echo $n; }\n"
-        "one=$(for i in {1..60}; do free; sleep .03; done | sort -n | head -1); prlimit --pid $s --nofile=$((one + 1)):\n"
-        "cp $EMITTER vm; ./vm -e -w go \"process__spawn=23||late:vm/0\" & v=$!; runs $v vm; n=$(links $s); turns $s 4\n"
+        "one=$(for i in {1..60}; do free; sleep .03; done | sort -n | head -1); n=$(links $s); may_open $one\n"
+        "cp $EMITTER vm; ./vm -e -w go \"process__spawn=23||late:vm/0\" & v=$!; runs $v vm\n"
+        "until [ $(grep -c \"cannot read /proc: Too many open files\" said) = 2 ]; do kill -0 $s || break; may_open $((one + 1)); may_open $one; done\n"
         "[ $(links $s) = $n ] && echo refused; prlimit --pid $s --nofile=$old:; attached $s $n; touch go\n"
-        "wait $v; kill -INT $s; wait $s'");
+        "wait $v $f; kill -INT $s; wait $s; r=$?; cat said >&2; exit $r'");
 
+    ck_assert_msg(r->status == 0, "%d: %s", r->status, r->err);
     ck_assert_ptr_ne(strstr(r->out, "refused\n"), NULL);
-    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "first:vm/0", "count"), 19);
     ck_assert_int_eq(support_number(r->out, "late:vm/0", "count"), 23);
 }
 END_TEST

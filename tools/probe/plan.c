@@ -356,6 +356,7 @@ static void plan_hooks(struct plan *p, const struct target *t)
 {
     bool wanted[PLAN_NEVENTS] = {false};
     size_t any = 0;
+    int err;
 
     for (size_t i = 0; i < NROWS; i++) {
         any += wants_hooks(p, rows[i].probe) && !wanted[rows[i].probe];
@@ -366,7 +367,9 @@ static void plan_hooks(struct plan *p, const struct target *t)
     p->early = true;
     if (!t->pid)
         return;
-    p->early = otp_vm_new(t, &p->vm, p->refused, sizeof p->refused) == -EAGAIN;
+    err = otp_vm_new(t, &p->vm, p->refused, sizeof p->refused);
+    p->early = err == -EAGAIN;
+    p->passing = target_is_passing(err);
     p->no_returns = p->vm ? find_harm_of_returns(t->pid) : NULL;
     for (size_t i = 0; i < PLAN_NEVENTS; i++) {
         if (wanted[i] && p->vm)
@@ -387,6 +390,7 @@ static void plan_memory(struct plan *p, const struct target *t, bool needed)
     if (!err)
         p->unread[0] = '\0';
     p->early = needed && err == -EAGAIN;
+    p->passing = needed && target_is_passing(err);
     if (needed && err)
         memcpy(p->refused, p->unread, sizeof p->refused);
 }

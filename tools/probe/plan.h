@@ -42,6 +42,7 @@ struct plan {
     struct otp_vm *vm;  /* NULL: no hooks, and its memory is not read */
     const char *no_returns; /* why probes at returns would harm it; NULL: they would not */
     bool early;         /* the VM is not far enough to have hooks; ask again */
+    bool passing;       /* there was no descriptor or memory to look at it; ask again */
     char refused[160];  /* why it may have no hooks, "" when it may or never could */
     char unread[160];   /* why the memory of one without hooks is not read, or "" */
 };

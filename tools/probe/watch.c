@@ -274,13 +274,6 @@ static void take_names(struct watch *w, struct planner_job *job)
     w->named = job->plan->vm->layout.vm;
 }
 
-static bool is_same(const struct target_life *life)
-{
-    struct target_life now;
-
-    return !target_read_life(life->pid, &now) && target_same_life(&now, life);
-}
-
 /*
  * A VM that cannot be watched is not the end of watching others. One that ends while it is attached to is remembered
  * too: the next look lets go of what was opened for it. sites: a failure, said, where it is negative.
@@ -333,7 +326,7 @@ static int end_links(struct watch *w, struct planner_job *job)
     job->opening = NULL;
     if (err && job->plan->vm)
         attach_drop(&w->attach, &(struct vm_set){&job->plan->vm->layout.vm, 1});
-    return is_same(&job->life) ? settle_linked(w, job, sites) : settle(w, job, sites);
+    return target_goes_on(&job->life) ? settle_linked(w, job, sites) : settle(w, job, sites);
 }
 
 /* Whether links are being made to the notes of its file, for whoever runs that. */
@@ -348,12 +341,15 @@ static bool is_being_noted(const struct watch *w, const struct planner_job *job)
     return false;
 }
 
-/* One that is young may not be far enough yet. */
+/* One that is young may not be far enough yet. One that nothing could be learned of is looked at again. */
 static int attach_planned(struct watch *w, struct planner_job *job)
 {
-    struct executable *file = executables_add(&w->files, &job->target.elf->st);
     struct plan *plan = job->plan;
+    struct executable *file;
 
+    if (plan->passing)
+        return 0;
+    file = executables_add(&w->files, &job->target.elf->st);
     if (!file)
         return fail(-ENOMEM, "out of memory");
     file->hooks |= job->target.provider->hooks || plan->vm || plan->early;
@@ -373,7 +369,7 @@ static int go_on_with(struct watch *w, struct planner_job *job)
         return job->err;
     if (job->opening)
         return end_links(w, job);
-    if (!is_same(&job->life) || is_being_noted(w, job))
+    if (!target_goes_on(&job->life) || is_being_noted(w, job))
         return 0;
     take_names(w, job);
     err = attach_planned(w, job);
@@ -441,7 +437,7 @@ static int drop_ended(struct watch *w)
     if (!ended)
         return fail(-ENOMEM, "out of memory");
     for (size_t i = 0; i < w->nprocesses; i++) {
-        if (is_same(&w->processes[i].life))
+        if (target_goes_on(&w->processes[i].life))
             w->processes[kept++] = w->processes[i];
         else
             ended[n++] = (uint32_t)w->processes[i].life.pid;
@@ -453,25 +449,35 @@ static int drop_ended(struct watch *w)
     return 0;
 }
 
-/* Goes on behind the process where the last look had to end, so that each has its turn. */
-static int look_on(struct watch *w)
+/* Visits the processes that run. Where /proc cannot be read, which is said once, that is tried again. */
+static int look(struct watch *w, const struct target_visitor *visitor)
 {
-    int stop;
+    int unread, stop = target_try_each(visitor, &unread);
+
+    if (unread && !w->blind)
+        note("no VM can be looked for at the moment, which is tried again: cannot read /proc: %s", strerror(-unread));
+    w->blind = unread != 0;
+    return stop;
+}
+
+/* Goes on behind the process where the last look had to end, so that each has its turn. */
+static void look_on(struct watch *w)
+{
+    bool full;
 
     w->found = 0;
-    stop = target_each(&(struct target_visitor){skip_known, remember_other, find_another, w});
-    w->passed = stop > 0 ? w->found : 0;
-    w->cut_short |= stop > 0;
-    return stop < 0 ? stop : 0;
+    full = look(w, &(struct target_visitor){skip_known, remember_other, find_another, w});
+    w->passed = full ? w->found : 0;
+    w->cut_short |= full;
 }
 
 /* Attaches to all that ran before us. */
 static int scan_first(struct watch *w)
 {
-    int err;
+    int err = 0;
 
     do {
-        err = look_on(w);
+        look_on(w);
         while (!err && !planner_is_idle(&w->planner)) {
             usleep(PLANNED_US);
             err = attach_all_planned(w);
@@ -498,7 +504,7 @@ static int scan_again(struct watch *w)
     if (!err)
         err = attach_all_planned(w);
     if (!err && planner_is_idle(&w->planner))
-        err = look_on(w);
+        look_on(w);
     w->cut_short |= !planner_is_idle(&w->planner);
     return err;
 }
@@ -635,7 +641,7 @@ int watch_again(struct watch *w)
     if (w->child.pid && watch_see_held(w))
         return w->held_err;
     if (w->child.pid)
-        return target_each(&(struct target_visitor){.skip = skip_stranger, .found = attach_descendant, .ctx = w});
+        return look(w, &(struct target_visitor){.skip = skip_stranger, .found = attach_descendant, .ctx = w});
     return w->waits ? attach_required(w, &w->only) : 0;
 }
 

@@ -57,6 +57,7 @@ struct watch {
     bool waits;         /* for the VM: it is not found, or not far enough */
     uint64_t turn_end_ns; /* of a look at all: what it does not come to then is left to the next; 0: nothing is */
     bool cut_short;       /* the last look was */
+    bool blind;           /* it could not read /proc */
     struct planner planner; /* of VMs that a look found */
     uint32_t named;         /* the VM that is attached to, whose names came with its plan; 0: they did not */
     int found, passed; /* found: the last of them; passed: where a look ended for want of room; 0: at the end */

@@ -177,19 +177,36 @@ static int visit(const struct target_visitor *v, int pid)
     return stop;
 }
 
-int target_each(const struct target_visitor *v)
+/* The next process that /proc has; 0: there is none, or that cannot be read (*err: -errno). */
+static int next_pid(DIR *dir, int *err)
+{
+    struct dirent *entry;
+
+    while (errno = 0, entry = readdir(dir))
+        if (atoi(entry->d_name) > 0)
+            return atoi(entry->d_name);
+    *err = -errno;
+    return 0;
+}
+
+int target_try_each(const struct target_visitor *v, int *unread)
 {
     DIR *dir = opendir("/proc");
-    struct dirent *entry;
-    int stop = 0;
+    int stop = 0, pid;
 
-    if (!dir)
-        return fail(-errno, "cannot read /proc: %s", strerror(errno));
-    while (!stop && (entry = readdir(dir)))
-        if (atoi(entry->d_name) > 0)
-            stop = visit(v, atoi(entry->d_name));
-    closedir(dir);
+    *unread = dir ? 0 : -errno;
+    while (dir && !stop && (pid = next_pid(dir, unread)))
+        stop = visit(v, pid);
+    if (dir)
+        closedir(dir);
     return stop;
+}
+
+int target_each(const struct target_visitor *v)
+{
+    int unread, stop = target_try_each(v, &unread);
+
+    return unread ? fail(unread, "cannot read /proc: %s", strerror(-unread)) : stop;
 }
 
 bool target_proc_is_ours(void)
@@ -201,8 +218,13 @@ bool target_proc_is_ours(void)
     return atoi(text) == getpid();
 }
 
-/* What follows the name in /proc/PID/stat, from field 3 on. */
-static bool read_stat(int pid, char *text, size_t size, const char **fields)
+bool target_is_passing(int err)
+{
+    return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
+/* What follows the name in /proc/PID/stat, from field 3 on. Fails: -errno; -ESRCH: the process is gone. */
+static int read_stat(int pid, char *text, size_t size, const char **fields)
 {
     char path[64], *after;
     FILE *file;
@@ -210,12 +232,12 @@ static bool read_stat(int pid, char *text, size_t size, const char **fields)
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     file = fopen(path, "re");
     if (!file)
-        return false;
+        return target_is_passing(-errno) ? -errno : -ESRCH;
     text[fread(text, 1, size - 1, file)] = '\0'; /* a name may hold line ends */
     after = strrchr(text, ')');
     fclose(file);
     *fields = after ? after + 1 : NULL;
-    return after != NULL;
+    return after ? 0 : -ESRCH;
 }
 
 static int parent_of(int pid)
@@ -224,7 +246,7 @@ static int parent_of(int pid)
     const char *fields;
     int parent = 0;
 
-    if (read_stat(pid, text, sizeof text, &fields))
+    if (!read_stat(pid, text, sizeof text, &fields))
         sscanf(fields, " %*c %d", &parent);
     return parent;
 }
@@ -234,10 +256,13 @@ int target_read_life(int pid, struct target_life *out)
     char text[1024];
     const char *fields;
     char state;
+    int err;
 
     *out = (struct target_life){.pid = pid};
-    if (!read_stat(pid, text, sizeof text, &fields) ||
-        sscanf(fields,
+    err = read_stat(pid, text, sizeof text, &fields);
+    if (err)
+        return err;
+    if (sscanf(fields,
                " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %llu",
                &state, &out->started, &out->code) != 3)
         return -ESRCH;
@@ -249,7 +274,15 @@ bool target_lives(int pid)
 {
     struct target_life life;
 
-    return !target_read_life(pid, &life);
+    return target_read_life(pid, &life) != -ESRCH;
+}
+
+bool target_goes_on(const struct target_life *life)
+{
+    struct target_life now;
+    int err = target_read_life(life->pid, &now);
+
+    return err ? err != -ESRCH : target_same_life(&now, life);
 }
 
 bool target_same_life(const struct target_life *a, const struct target_life *b)
@@ -285,7 +318,7 @@ const char *target_halt(int pid)
     char text[1024];
     const char *fields;
 
-    if (!read_stat(pid, text, sizeof text, &fields))
+    if (read_stat(pid, text, sizeof text, &fields))
         return NULL;
     if (fields[0] == ' ' && fields[1] == 'T')
         return "is stopped by a signal; nothing happens in it until kill -CONT";

@@ -39,6 +39,13 @@ struct target_visitor {
 
 /* Visits the processes that run. Returns what `found` returned last. Fails (said): /proc cannot be read. */
 int target_each(const struct target_visitor *visitor);
+/*
+ * The same without a failure, for who looks again later. *unread: 0, or -errno: not all of /proc could be read, as
+ * where no file more may be open for a moment.
+ */
+int target_try_each(const struct target_visitor *visitor, int *unread);
+/* Whether this (-errno) says nothing of a process, but that there was no descriptor or memory to look at it. */
+bool target_is_passing(int err);
 /* Whether /proc numbers processes as system calls here do: not so in a new pid namespace under the old /proc. */
 bool target_proc_is_ours(void);
 /* Whether `pid` descends from `ancestor`, or is it. */
@@ -51,9 +58,12 @@ struct target_life {
     unsigned long long code;    /* where its code begins: another after an exec */
 };
 
-/* Fails: -ESRCH, for one too that has ended and is still to be waited for. */
+/* Fails: -ESRCH, for one too that has ended and is still to be waited for; another -errno: nothing is known of it. */
 int target_read_life(int pid, struct target_life *out);
+/* Whether it has not ended, as far as is known. */
 bool target_lives(int pid);
+/* Whether it has neither ended nor become another program, as far as is known. */
+bool target_goes_on(const struct target_life *life);
 bool target_same_life(const struct target_life *a, const struct target_life *b);
 /*
  * Why no thread of the process runs until somebody lets it, in words that follow its name: "is stopped; ..."; NULL: it
