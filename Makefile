@@ -382,6 +382,17 @@ $(FUZZ)/core_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/core_file_fuzz tools
 $(FUZZ)/tests/fuzz/recording_fuzz.o: FUZZ_CFLAGS += -Itools
 $(FUZZ)/recording_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/recording_fuzz tools/recording/recording tools/recording/recording_read $(BATCH_READERS))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lz -lzstd
+# The whole way of events: without what reads processes.
+FEED_PARTS := $(wildcard tools/event/*.c tools/sink/*.c tools/view/*.c) $(addprefix tools/,source/feed.c serve/metrics.c serve/sink_openmetrics.c) \
+	$(wildcard tools/recording/recording*.c) $(patsubst %,tools/common/%.c,array clock escape fail nearest options own_file table tally term_text)
+$(FUZZ)/tests/fuzz/feed_fuzz.o: FUZZ_CFLAGS += -Itools
+$(FUZZ)/tests/fuzz/feed_fuzz.o $(patsubst %.c,$(FUZZ)/%.o,$(FEED_PARTS)): FUZZ_CFLAGS += -I. -Ibpf -I$(GEN) -Wno-missing-field-initializers
+$(FUZZ)/tests/fuzz/feed_fuzz.o $(patsubst %.c,$(FUZZ)/%.o,$(FEED_PARTS)): | $(GEN)/tells.def $(GEN)/families.h $(GEN)/handlers.h
+$(FUZZ)/feed_fuzz: $(FUZZ)/tests/fuzz/feed_fuzz.o $(patsubst %.c,$(FUZZ)/%.o,$(filter-out $(addprefix tools/view/,before.c beside.c quotas.c connections.c sched_parts.c untold.c \
+	view_places.c view_select.c),$(FEED_PARTS)))
+	@mkdir -p $(FUZZ)/corpus/feed
+	python3 -c 'import random; random.seed(1); [open(f"$(FUZZ)/corpus/feed/long{i}", "wb").write(random.randbytes(3000)) for i in range(24)]'
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf -lz -lzstd -lm
 # A team's own rules, from the manual's example on.
 $(FUZZ)/tests/fuzz/own_rules_fuzz.o: FUZZ_CFLAGS += -Itools
 $(FUZZ)/own_rules_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/own_rules_fuzz tools/diagnose/own_parse tools/diagnose/own_evaluate tools/common/array)
