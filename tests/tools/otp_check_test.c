@@ -71,7 +71,7 @@ static bool node_start(struct node *n)
     elf_file_free(elf);
     ck_assert_int_eq(otp_symbols_new(exe, NULL, &n->symbols), 0);
     if (!off) {
-        printf("SKIP: no offsets of OTP %s\n", release);
+        printf("SKIP otp_check: no offsets of OTP %s are known\n", release);
         return false;
     }
     memcpy(n->layout.off, off, OTP_NFIELDS * sizeof *off);
