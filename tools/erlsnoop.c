@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "common/fail.h"
 #include "common/nearest.h"
+#include "common/options.h"
 #include "probe/attach.h"
 
 static const struct {
@@ -55,38 +56,56 @@ static int run_command(int argc, char **argv)
     return NO_COMMAND;
 }
 
-/* Whether the word is one of those, which have spaces between. */
-static bool is_one_of(const char *word, const char *words)
+static bool is_command(const char *word)
 {
-    for (size_t length; *words; words += length + strspn(words + length, " ")) {
-        length = strcspn(words, " ");
-        if (strlen(word) == length && !strncmp(word, words, length))
+    for (int i = 0; i < NCOMMANDS; i++)
+        if (!strcmp(word, commands[i].name))
             return true;
-    }
     return false;
+}
+
+/* What the word is the beginning of, if of one command alone. */
+static const char *complete(const char *word)
+{
+    const char *meant = NULL;
+
+    for (int i = 0; strlen(word) > 2 && i < NCOMMANDS; i++) {
+        if (strncmp(word, commands[i].name, strlen(word)))
+            continue;
+        if (meant)
+            return NULL;
+        meant = commands[i].name;
+    }
+    return meant;
 }
 
 /* The subcommand that was meant, or NULL. */
 static const char *guess(const char *word)
 {
+    static const char *const own[] = {"help", "--version"};
     unsigned best = UINT_MAX;
     const char *meant = NULL;
 
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
-        if (is_one_of(word, alike[i].words))
+        if (options_has_word(alike[i].words, word))
             return alike[i].name;
+    if (options_has_word("version -V -v ver", word))
+        return own[1];
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (nearest_is(word, own[i], &best))
+            meant = own[i];
     for (int i = 0; i < NCOMMANDS; i++)
         if (nearest_is(word, commands[i].name, &best))
             meant = commands[i].name;
-    return meant;
+    return meant ? meant : complete(word);
 }
 
 static int complain(const char *word)
 {
     const char *meant = guess(word);
 
-    if (*word == '-')
-        return fail(FAIL_USAGE, "the command comes first: erlsnoop COMMAND %s; see erlsnoop --help", word);
+    if (!meant && *word == '-')
+        return fail(FAIL_USAGE, "no command stands beside '%s'; see erlsnoop --help", word);
     if (meant)
         return fail(FAIL_USAGE, "no command '%s'; did you mean '%s'? erlsnoop --help tells all", word, meant);
     return fail(FAIL_USAGE, "no command '%s'; see erlsnoop --help", word);
@@ -95,6 +114,35 @@ static int complain(const char *word)
 static bool is_help(const char *word)
 {
     return !strcmp(word, "-h") || !strcmp(word, "--help") || !strcmp(word, "help");
+}
+
+/*
+ * Options and numbers may stand before the command: the place of the first word that is one, and not the value of the
+ * option before it; else of the first at all. 1: it stands where it should, or there is none.
+ */
+static int find_command(int argc, char **argv)
+{
+    int first = 0;
+
+    if (argv[1][0] != '-' && argv[1][strspn(argv[1], "0123456789.")])
+        return 1;
+    for (int i = 2; i < argc && strcmp(argv[i], "--"); i++) {
+        if (!is_command(argv[i]))
+            continue;
+        if (argv[i - 1][0] != '-' || options_is_flag(argv[i - 1]))
+            return i;
+        first = first ? first : i;
+    }
+    return first ? first : 1;
+}
+
+/* Moves the command before what stands before it. */
+static void bring_forward(char **argv, int at)
+{
+    char *command = argv[at];
+
+    memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof *argv);
+    argv[1] = command;
 }
 
 static int run(int argc, char **argv)
@@ -115,6 +163,8 @@ static int run(int argc, char **argv)
         print_version();
         return 0;
     }
+    if (!asks_help)
+        bring_forward(argv, find_command(argc, argv));
     status = asks_help ? run_command(2, help) : run_command(argc - 1, argv + 1);
     return status == NO_COMMAND ? complain(asks_help ? argv[2] : argv[1]) : status;
 }

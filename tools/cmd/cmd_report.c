@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "common/fail.h"
@@ -134,29 +135,33 @@ static bool add_views(struct report_state *st, const char *word)
     return st->viewed = true;
 }
 
+static int add_interval(struct report_state *st, const char *word)
+{
+    if (st->interval_ns)
+        return fail(FAIL_USAGE, "unexpected argument '%s': a recording has an end, and report no count", word);
+    if (!options_is_interval(word, &st->interval_ns))
+        return fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'", word);
+    return 0;
+}
+
+/* In any order: what says what is asked is no file, but for the first word that is the name of one. */
 static int add_word(void *ctx, const char *word)
 {
     struct report_state *st = ctx;
-    uint64_t interval_ns;
+    bool is_file = !st->nfiles && !access(word, F_OK), numeric = !word[strspn(word, "0123456789.")];
 
-    if (st->nfiles && !strcmp(word, "diagnose")) {
+    if (!is_file && !strcmp(word, "diagnose")) {
         report_diagnose_views(st->on);
         st->viewed = st->diagnoses = true;
         return 0;
     }
-    if (st->diagnoses)
+    if (st->diagnoses && st->nfiles)
         return fail(FAIL_USAGE, "unexpected argument '%s' behind diagnose", word);
-    if (st->nfiles && add_views(st, word))
+    if (!is_file && add_views(st, word))
         return 0;
-    if (st->viewed && options_is_interval(word, &interval_ns)) {
-        if (st->interval_ns)
-            return fail(FAIL_USAGE, "unexpected argument '%s': a recording has an end, and report no count", word);
-        st->interval_ns = interval_ns;
-        return 0;
-    }
-    if (st->viewed && !word[strspn(word, "0123456789.")])
-        return fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'", word);
-    if (st->nfiles && wanted_add(&st->wanted, word)) {
+    if (!is_file && numeric && *word && (st->viewed || access(word, F_OK)))
+        return add_interval(st, word);
+    if (!is_file && wanted_add(&st->wanted, word)) {
         st->chosen = true;
         return 0;
     }
@@ -206,8 +211,11 @@ static int check(const struct report_state *st, const struct options *o)
 {
     if (!st->nfiles)
         return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
-    if (st->differs && (st->nfiles != 2 || st->order.n || st->chosen || o->events || st->slower || st->top || st->by))
+    if (st->differs && (st->nfiles != 2 || st->order.n || st->chosen || st->interval_ns || o->events || st->slower ||
+                        st->top || st->by))
         return fail(FAIL_USAGE, "--diff compares two files: recordings, or what diagnose --json told");
+    if (st->interval_ns && !st->viewed)
+        return fail(FAIL_USAGE, "a result each interval is one of views; see erlsnoop report -h");
     if (!st->diagnoses && (st->asked_of.rules_path || st->asked_of.expects))
         return fail(FAIL_USAGE, "--rules and --expect say what diagnose is asked: report FILE diagnose --rules FILE");
     if (st->chosen && st->viewed)

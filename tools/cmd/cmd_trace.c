@@ -77,10 +77,14 @@ static int add_wanted(void *ctx, const char *word)
     if (options_is_interval(word, &ns))
         return fail(FAIL_USAGE, "trace has no interval: --max-time %ss --files 1 ends a recording after that time",
                     word);
-    for (struct wanted_word w = {.next = word}; wanted_next(&w);)
-        if (!wanted_add_word(&t->recorder.wanted, &w))
-            return fail(FAIL_USAGE, "no probe, family of probes or view is called '%.*s'; see erlsnoop trace -h",
-                        (int)w.length, w.text);
+    for (struct wanted_word w = {.next = word}; wanted_next(&w);) {
+        const char *meant = wanted_guess(&w);
+
+        if (wanted_add_word(&t->recorder.wanted, &w))
+            continue;
+        return fail(FAIL_USAGE, "no probe, family of probes or view is called '%.*s'%s%s%s see erlsnoop trace -h",
+                    (int)w.length, w.text, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'? Or" : ";");
+    }
     return 0;
 }
 

@@ -92,8 +92,12 @@ static int read_items(struct report_state *st, struct recording *r)
 
 static int complain_unreadable(const struct report_state *st, const char *name)
 {
-    return fail(-errno, "cannot read '%s': %s%s", name, strerror(errno),
-                name != st->files[0] && errno == ENOENT ? "; nor is a view or probe called so" : "");
+    const struct wanted_word word = {.text = name, .length = strlen(name)};
+    const char *meant = errno == ENOENT && st->nfiles > 1 ? wanted_guess(&word) : NULL;
+
+    return fail(-errno, "cannot read '%s': %s%s%s%s%s", name, strerror(errno),
+                st->nfiles > 1 && errno == ENOENT ? "; nor is a view or probe called so" : "",
+                meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }
 
 static int read_file(struct report_state *st, const char *name)

@@ -244,11 +244,15 @@ bool options_is_interval(const char *text, uint64_t *ns)
     return true;
 }
 
-static int parse_interval(const char *text, uint64_t *ns)
+/* A name in place of an interval may be that of a VM. */
+static int parse_interval(const struct options_spec *spec, const char *text, uint64_t *ns)
 {
-    return options_is_interval(text, ns)
-               ? 0
-               : fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'", text);
+    bool names = spec->accepts & OPTIONS_PID && !spec->operands && *text && !strpbrk(text, "-0123456789");
+
+    if (options_is_interval(text, ns))
+        return 0;
+    return fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'%s%s", text,
+                names ? "; the VM of that name is meant with -p " : "", names ? text : "");
 }
 
 static int parse_positional(const struct options_spec *spec, int n, char **words, struct options *out)
@@ -261,7 +265,7 @@ static int parse_positional(const struct options_spec *spec, int n, char **words
         err = extra->set(spec->ctx, words[i]);
     if (extra)
         return err;
-    if (n > 0 && paced && parse_interval(words[0], &out->interval_ns)) /* what is wrong first is told */
+    if (n > 0 && paced && parse_interval(spec, words[0], &out->interval_ns)) /* what is wrong first is told */
         return FAIL_USAGE;
     if (n > (paced ? 2 : 0))
         return fail(FAIL_USAGE, "unexpected argument '%s'; see erlsnoop %s -h", words[n - 1],
@@ -341,20 +345,98 @@ static int apply(const struct options_spec *spec, int opt, struct options *out)
     }
 }
 
-static int complain(const struct options_spec *spec, const struct option *longs, int opt, const char *word)
+/* ---- what was meant by an option that there is not */
+
+/*
+ * What who comes from other tools types, with spaces between, and the option that it is here; `of`: a command that has
+ * it where this one has not, or NULL.
+ */
+static const struct {
+    const char *words, *option, *of;
+} alike[] = {
+    {"F f freq frequency", "--hz", "stacks"},
+    {"pid process P", "-p", NULL},
+    {"all A", "-a", NULL},
+    {"t timestamp timestamps time", "-T", NULL},
+    {"o output", "-o", "trace"},
+    {"g callgraph call-graph flame flamegraph", "--svg", "stacks"},
+    {"limit rows", "--top", NULL},
+    {"sort-by order", "--sort", "ps"},
+    {"quiet q verbose V", "-v", NULL},
+};
+static const char pace_words[] = "i interval d duration n c count for seconds s";
+
+/* Whether the word is one of those, which have spaces between. */
+bool options_has_word(const char *words, const char *word)
+{
+    for (size_t length; *words; words += length + strspn(words + length, " ")) {
+        length = strcspn(words, " ");
+        if (strlen(word) == length && !strncmp(word, words, length))
+            return true;
+    }
+    return false;
+}
+
+bool options_is_flag(const char *word)
+{
+    for (size_t i = 1; i < OPTIONS_FORMS; i++)
+        if (!strncmp(word, "--", 2) && !strcmp(word + 2, options_forms[i]))
+            return true;
+    return options_has_word("-a -T -v -h --help --events", word);
+}
+
+/* Whether the command has this option, which is written with its dashes. */
+static bool takes(const struct option *longs, const char *shorts, const char *option)
+{
+    if (option[1] != '-')
+        return strchr(shorts, option[1]) != NULL;
+    for (; longs->name; longs++)
+        if (!strcmp(longs->name, option + 2))
+            return true;
+    return false;
+}
+
+/* What is near a long option, though it has one dash. */
+static const char *find_near(const struct option *longs, const char *name)
 {
     const char *meant = NULL;
     unsigned best = UINT_MAX;
 
-    if (opt == ':')
-        return fail(FAIL_USAGE, "a value is missing after '%s'; see erlsnoop %s -h", word, spec->command);
-    for (; !strncmp(word, "--", 2) && longs->name; longs++)
-        if (nearest_is(word + 2, longs->name, &best))
+    for (; name[0] && name[1] && longs->name; longs++)
+        if (nearest_is(name, longs->name, &best))
             meant = longs->name;
-    if (meant)
-        return fail(FAIL_USAGE, "unknown option '%s'; did you mean '--%s'? See erlsnoop %s -h", word, meant,
+    return meant;
+}
+
+static int complain(const struct options_spec *spec, const struct option *longs, const char *shorts, const char *word)
+{
+    const char *name = word + strspn(word, "-"), *near = find_near(longs, name);
+
+    if (near)
+        return fail(FAIL_USAGE, "unknown option '%s'; did you mean '--%s'? See erlsnoop %s -h", word, near,
                     spec->command);
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
+        bool has = takes(longs, shorts, alike[i].option);
+
+        if (options_has_word(alike[i].words, name) && (has || alike[i].of))
+            return fail(FAIL_USAGE, "unknown option '%s'; did you mean '%s%s%s%s'? See erlsnoop %s -h", word,
+                        has ? "" : "erlsnoop ", has ? "" : alike[i].of, has ? "" : " ", alike[i].option,
+                        has ? spec->command : alike[i].of);
+    }
+    if (spec->accepts & OPTIONS_PACE && options_has_word(pace_words, name))
+        return fail(FAIL_USAGE, "unknown option '%s'; seconds of a result, and how many, are words: erlsnoop %s 10 1",
+                    word, spec->command);
     return fail(FAIL_USAGE, "unknown option '%s'; see erlsnoop %s -h", word, spec->command);
+}
+
+/* The word that getopt_long stopped in: of letters behind one dash it is the next one, but for the last of them. */
+static const char *stopped_in(char **argv)
+{
+    const char *last = argv[optind - 1];
+    size_t length = strlen(last);
+
+    return !optopt || optopt >= LONG_EVENTS || (*last == '-' && length > 1 && last[length - 1] == optopt)
+               ? last : argv[optind];
 }
 
 static size_t count_extras(const struct options_spec *spec)
@@ -423,8 +505,11 @@ int options_parse(const struct options_spec *spec, int argc, char **argv, struct
     opterr = 0;
     optind = 0;
     while ((opt = getopt_long(own, argv, shorts, longs, NULL)) != -1) {
-        if (opt == '?' || opt == ':')
-            return complain(spec, longs, opt, argv[optind - 1]);
+        if (opt == ':')
+            return fail(FAIL_USAGE, "a value is missing after '%s'; see erlsnoop %s -h", argv[optind - 1],
+                        spec->command);
+        if (opt == '?')
+            return complain(spec, longs, shorts, stopped_in(argv));
         err = apply(spec, opt, out);
         if (err || out->done)
             return err;

@@ -66,6 +66,10 @@ struct options {
     bool done; /* help was printed: nothing to do */
 };
 
+/* Whether the word is one of those, which have spaces between. */
+bool options_has_word(const char *words, const char *word);
+/* Whether it is an option of several subcommands that has no value. */
+bool options_is_flag(const char *word);
 /* Fails: FAIL_USAGE, said on standard error. */
 int options_parse(const struct options_spec *spec, int argc, char **argv, struct options *out);
 /* Whole number in [least, most]; FAIL_USAGE (said, with `what`) otherwise. */

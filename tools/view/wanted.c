@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wanted.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/nearest.h"
 #include "views.h"
 
 static const struct {
@@ -66,6 +68,28 @@ bool wanted_add_word(struct wanted *w, const struct wanted_word *given)
         found = true;
     }
     return found;
+}
+
+const char *wanted_guess(const struct wanted_word *given)
+{
+    unsigned best = UINT_MAX;
+    const char *meant = NULL;
+    char word[64], name[64];
+
+    if (given->length >= sizeof word)
+        return NULL;
+    snprintf(word, sizeof word, "%.*s", (int)given->length, given->text);
+    spell(word, name, sizeof name);
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        if (views[v].text && nearest_is(word, views[v].name, &best))
+            meant = views[v].name;
+    for (size_t i = 0; i < NPROBES; i++) {
+        if (nearest_is(name, probes[i].name, &best))
+            meant = probes[i].name;
+        if (nearest_is(word, probes[i].family, &best))
+            meant = probes[i].family;
+    }
+    return meant;
 }
 
 bool wanted_add(struct wanted *w, const char *list)

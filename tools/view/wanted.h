@@ -29,6 +29,8 @@ bool wanted_next(struct wanted_word *word);
  * of (msglat), all. False: it means nothing.
  */
 bool wanted_add_word(struct wanted *w, const struct wanted_word *word);
+/* What may have been meant by a word that means nothing; NULL: who knows. */
+const char *wanted_guess(const struct wanted_word *word);
 /* Likewise each word of a list, or none of them: false. */
 bool wanted_add(struct wanted *w, const char *list);
 /* All but function calls, which fire at every call. */
