@@ -11,6 +11,7 @@
  * -c moves to another CPU for each firing, where it may run on several.
  * -u goes through rounds for as long as somebody looks at the first PROBE, a minute at most, and makes FILE after the
  * first of them; then come those of -r.
+ * In place of a PROBE, +FILE makes FILE, and @FILE waits for FILE to exist.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -35,7 +36,8 @@ struct probe {
 };
 
 struct spec {
-    const struct probe *probe;
+    const struct probe *probe; /* NULL: a file is made, or waited for */
+    const char *makes, *awaits;
     long count, number, on, off;
     char *args[MAX_ARGS];
     char text[MAX_ARGS][MAX_TEXT];
@@ -145,6 +147,10 @@ static int parse_spec(struct spec *s, char *word)
 {
     char *eq = strchr(word, '=');
 
+    s->makes = *word == '+' ? word + 1 : NULL;
+    s->awaits = *word == '@' ? word + 1 : NULL;
+    if (s->makes || s->awaits)
+        return 0;
     if (!eq || !(s->probe = find_probe(word, (size_t)(eq - word)))) {
         fprintf(stderr, "emitter: no such probe: %s\n", word);
         return -1;
@@ -207,7 +213,7 @@ static int count_probes(const struct spec *specs, int n)
 
         while (specs[first].probe != specs[i].probe)
             first++;
-        probes += first == i;
+        probes += specs[i].probe && first == i;
     }
     return probes;
 }
@@ -218,7 +224,7 @@ static void wait_until_on(const struct spec *specs, int n)
     int left = 60 * 200, probes = count_probes(specs, n);
 
     for (int i = 0; i < n; i++)
-        for (; !specs[i].probe->is_on() && left; left--)
+        for (; specs[i].probe && !specs[i].probe->is_on() && left; left--)
             usleep(5000);
     for (; count_traps() < probes && left; left--)
         usleep(5000);
@@ -237,9 +243,24 @@ static void move_to_another_cpu(const cpu_set_t *allowed)
     sched_setaffinity(0, sizeof one, &one);
 }
 
+static void make_file(const char *name)
+{
+    close(open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+}
+
+static void wait_for_file(const char *name)
+{
+    while (access(name, F_OK))
+        usleep(5000);
+}
+
 static void fire_round(struct spec *specs, int n, long delay_us, const cpu_set_t *cpus)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (specs[i].makes)
+            make_file(specs[i].makes);
+        if (specs[i].awaits)
+            wait_for_file(specs[i].awaits);
         for (long k = 0; k < specs[i].count; k++) {
             if (cpus)
                 move_to_another_cpu(cpus);
@@ -247,6 +268,7 @@ static void fire_round(struct spec *specs, int n, long delay_us, const cpu_set_t
             if (delay_us)
                 usleep((useconds_t)delay_us);
         }
+    }
 }
 
 static void fire_while_on(struct spec *specs, int n, long delay_us, const cpu_set_t *cpus, const char *file)
@@ -255,7 +277,7 @@ static void fire_while_on(struct spec *specs, int n, long delay_us, const cpu_se
 
     while (specs->probe->is_on() && time(NULL) < end) {
         fire_round(specs, n, delay_us, cpus);
-        close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+        make_file(file);
     }
 }
 
@@ -288,8 +310,8 @@ int main(int argc, char **argv)
     for (; optind < argc && n < MAX_SPECS; optind++, n++)
         if (parse_spec(&specs[n], argv[optind]))
             return 2;
-    while (wait_for && access(wait_for, F_OK))
-        usleep(5000);
+    if (wait_for)
+        wait_for_file(wait_for);
     if (wait_on)
         wait_until_on(specs, n);
     if (rounds_file)
@@ -297,7 +319,8 @@ int main(int argc, char **argv)
     for (long r = 0; r < rounds; r++)
         fire_round(specs, n, delay_us, cpus);
     for (int i = 0; i < n; i++)
-        printf("%s %ld %ld\n", specs[i].probe->name, specs[i].on, specs[i].off);
+        if (specs[i].probe)
+            printf("%s %ld %ld\n", specs[i].probe->name, specs[i].on, specs[i].off);
     fflush(stdout);
     sleep((unsigned)linger_s);
     return next ? execl(next, next, (char *)NULL) : 0;

@@ -192,10 +192,10 @@ START_TEST(test_msglat_keeps_the_state_of_who_shares_a_place_with_a_vm_that_ends
         "$EMITTER -w a -s 60 'message__send=1||<0.7.0>' > ended & a=$!\n"
         "cat > other <<END\n"
         "n=\\$(((7 + ($a - \\$\\$) * 0x9e3779b1) & 0x3fffff))\n"
-        "exec $EMITTER -w b -d 2000000 \"message__send=1||<0.\\$n.0>\" \"process__scheduled=1|<0.\\$n.0>|b:g/1\"\nEND\n"
+        "exec $EMITTER -w b \"message__send=1||<0.\\$n.0>\" +sent @gone \"process__scheduled=1|<0.\\$n.0>|b:g/1\"\nEND\n"
         "bash other > counts & b=$!; runs $a emitter; runs $b emitter\n"
         "$ERLSNOOP msglat --json --events --slower 1s -a > out & e=$!; attached $e; touch a; await ended; touch b; "
-        "sleep .5; kill -9 $a; await counts\n"
+        "comes sent; kill -9 $a; wait $a; let_go $e message__send > let_go.out; touch gone; await counts\n"
         "kill -INT $e; wait $e; s=$?; cat out; exit $s");
 
     ck_assert_int_eq(support_number(r->out, "\"mfa\":\"b:g/1\"", "messages"), 1);

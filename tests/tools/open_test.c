@@ -40,11 +40,13 @@ START_TEST(test_open_tells_calls_of_sockets)
         "    wait(\"go\"),\n"
         "    {ok, L} = gen_tcp:listen(0, [binary, {active, false}, {recbuf, 4096}]),\n"
         "    {ok, Port} = inet:port(L),\n"
-        "    spawn_link(fun() -> register(acceptor, self()), [gen_tcp:accept(L) || _ <- lists:seq(1, 3)] end),\n"
+        "    Main = self(),\n"
+        "    Acceptor = spawn_link(fun() -> register(acceptor, self()), [Main ! {ok, gen_tcp:accept(L)} || _ <- lists:seq(1, 3)] end),\n"
         "    Connect = fun() -> {ok, S} = gen_tcp:connect({127,0,0,1}, Port, [binary, {active, false}, {sndbuf, 4096}]), S end,\n"
-        "    spawn_link(fun() -> register(receiver, self()), gen_tcp:recv(Connect(), 0) end),\n"
-        "    spawn_link(fun() -> register(sender, self()), send(Connect()) end),\n"
-        "    timer:sleep(300),\n"
+        "    Receiver = spawn_link(fun() -> register(receiver, self()), S = Connect(), Main ! {ok, S}, gen_tcp:recv(S, 0) end),\n"
+        "    spawn_link(fun() -> register(sender, self()), S = Connect(), Main ! {full, S}, send(S) end),\n"
+        "    receive {full, S} -> full(S) end, [receive {ok, _} -> ok end || _ <- lists:seq(1, 3)],\n"
+        "    stands(Acceptor), stands(Receiver), stands(whereis(sender)),\n"
         "    file:write_file(\"done\", \"1\"),\n"
         "    wait(\"end\"),\n"
         "    halt().\n"
@@ -53,10 +55,11 @@ START_TEST(test_open_tells_calls_of_sockets)
         "    case filelib:is_file(Name) of\n"
         "        true -> ok;\n"
         "        false -> timer:sleep(20), wait(Name)\n"
-        "    end.\nEND\n"
+        "    end.\n" SUPPORT_ERL_STANDS SUPPORT_ERL_FULL "END\n"
         "erlc calls.erl; %s -noshell -pa . -s calls main & p=$!; await ready\n"
-        "$ERLSNOOP inet --json -p $p > told & e=$!; attached $e; touch go; await done; kill -INT $e; wait $e; s=$?\n"
-        "touch end; wait $p; cat told; exit $s",
+        "$ERLSNOOP inet --json -p $p > told & e=$!; attached $e; touch go; await done; begun=$(date +%%s%%N); sleep .2\n"
+        "least=$(($(date +%%s%%N) - begun)); kill -INT $e; wait $e; s=$?\n"
+        "touch end; wait $p; cat told; echo \"{\\\"least\\\":$least}\"; exit $s",
         vms[_i]);
 
     ck_assert_msg(!r->status, "%s", r->err);
@@ -66,11 +69,11 @@ START_TEST(test_open_tells_calls_of_sockets)
         return;
     }
     ck_assert_msg(support_number(r->out, "\"inet_open\"", "open") == 1, "%s", r->out);
-    ck_assert_int_ge(support_number(r->out, "\"inet_open\"", "oldest_ns"), 200000000);
+    ck_assert_int_ge(support_number(r->out, "\"inet_open\"", "oldest_ns"), support_number(r->out, "\"least\"", "least"));
     assert_text(r, "\"inet_open\"", "owner", "sender\"");
     assert_text(r, "\"inet_open\"", "what", "send, #Port<");
     ck_assert_int_eq(support_number(r->out, "\"inet_waits_open\"", "open"), 2);
-    ck_assert_int_ge(support_number(r->out, "\"inet_waits_open\"", "oldest_ns"), 200000000);
+    ck_assert_int_ge(support_number(r->out, "\"inet_waits_open\"", "oldest_ns"), support_number(r->out, "\"least\"", "least"));
 }
 END_TEST
 
@@ -90,8 +93,8 @@ START_TEST(test_open_tells_peers)
         "        {ok, S} = gen_tcp:connect({127, 0, 0, 1}, Port, [binary, {active, false}, {sndbuf, 4096}]),\n"
         "        {ok, A} = gen_tcp:accept(L), [S, A] end || _ <- [1, 2]],\n"
         "    {ok, _} = gen_tcp:connect({0, 0, 0, 0, 0, 0, 0, 1}, Port6, [inet6]),\n"
-        "    spawn(fun() -> gen_tcp:send(hd(C), <<0:800000>>) end), timer:sleep(300),\n"
-        "    io:format(\"~p ~p ~p~n\", [Port, Port6, Open]), receive never -> ok end.\n"
+        "    spawn(fun() -> gen_tcp:send(hd(C), <<0:800000>>) end), full(hd(C)),\n"
+        "    io:format(\"~p ~p ~p~n\", [Port, Port6, Open]), receive never -> ok end.\n" SUPPORT_ERL_FULL
         "END\n"
         "erlc peers.erl; %s -noshell -noinput -pa . -s peers main > ports & p=$!; await ports\n"
         "$ERLSNOOP inet --json -p $p .2 1; s=$?; kill $p; cat ports; exit $s",
@@ -116,8 +119,8 @@ START_TEST(test_open_tells_peers)
 END_TEST
 
 /*
- * Eight results of half a second while a port is busy, and an open of a fifo and the slice of the thread that does it
- * last, for some 2 s: rows by port, by operation and by process have their time in each result in which it goes by.
+ * Results of half a second while a port is busy, and an open of a fifo and the slice of the thread that does it last,
+ * for four of them and more: rows by port, by operation and by process have their time in each result in which it goes by.
  */
 START_TEST(test_open_shares_the_time_of_rows_among_results)
 {
@@ -138,15 +141,17 @@ START_TEST(test_open_shares_the_time_of_rows_among_results)
         "mkfifo fifo; echo 'until [ -e drain ]; do sleep .05; done' > holds; cat > lasts.erl <<'END'\n"
         "-module(lasts).\n-export([main/0]).\n"
         "main() ->\n"
-        "    P = open_port({spawn, \"sh ./holds\"}, []), file:write_file(\"up\", \"1\"), go(), timer:sleep(600),\n"
+        "    P = open_port({spawn, \"sh ./holds\"}, []), file:write_file(\"up\", \"1\"), go(),\n"
         "    spawn(fun() -> port_command(P, binary:copy(<<0>>, 200000)) end),\n"
         "    spawn(fun() -> register(opener, self()), {ok, _} = file:open(\"fifo\", [read, raw]), rest() end), rest().\n"
         "go() -> case filelib:is_file(\"go\") of true -> ok; false -> timer:sleep(20), go() end.\n"
         "rest() -> receive never -> ok end.\n"
         "END\n"
         "erlc lasts.erl; %s -noinput -pa . -s lasts main & p=$!; await up\n"
-        "$ERLSNOOP watch ports,efile,sched --json -p $p .5 8 > told & e=$!; attached $e; touch go; sleep 2.6; touch drain; echo > fifo\n"
-        "wait $e; s=$?; kill -9 $p; cat told; exit $s",
+        "results() { grep -c '\"type\":\"sched\",' told; }; busy() { grep -c '\"ports_open\",\"open\":1' told; }\n"
+        "until_has() { until [ $($1) -ge $2 ]; do kill -0 $e || break; sleep .05; done; }\n"
+        "$ERLSNOOP watch ports,efile,sched --json -p $p .5 > told & e=$!; until_has results 1; touch go; until_has busy 4\n"
+        "touch drain; echo > fifo; until_has results $(($(results) + 2)); kill -INT $e; wait $e; s=$?; kill -9 $p; cat told; exit $s",
         vms[_i]);
 
     ck_assert_msg(!r->status, "%s", r->err);
@@ -281,12 +286,13 @@ START_TEST(test_open_recording_of_a_killed_vm)
         "mkfifo pipe\ncat > hangs.erl <<'END'\n"
         "-module(hangs).\n-export([main/0]).\n"
         "main() -> file:write_file(\"ready\", \"1\"), wait(), spawn(fun() -> file:open(\"pipe\", [read, raw]) end),\n"
-        "    timer:sleep(300), file:write_file(\"done\", \"1\"), receive never -> ok end.\n"
+        "    receive never -> ok end.\n"
         "wait() -> case filelib:is_file(\"go\") of true -> ok; false -> timer:sleep(20), wait() end.\n"
         "END\n"
         "erlc hangs.erl; %s -noshell -noinput -pa . -s hangs main & p=$!; await ready\n"
         "$ERLSNOOP trace -o r -p $p efile > told 2> said & e=$!; until grep -q 'is recorded' said; do sleep .02; done\n"
-        "touch go; await done; kill -9 $p; wait $e; s=$?; $ERLSNOOP report r efile --json; exit $s",
+        "touch go; until grep -q wait_for_partner /proc/$p/task/*/wchan; do kill -0 $p || break; sleep .02; done\n"
+        "kill -9 $p; wait $e; s=$?; $ERLSNOOP report r efile --json; exit $s",
         vms[_i]);
 
     ck_assert_msg(!r->status, "%s", r->err);
@@ -302,11 +308,11 @@ END_TEST
     "-module(stuck).\n-export([socket/0, files/0, mailbox/0, node/0]).\n"                                             \
     "socket() ->\n"                                                                                                    \
     "    {ok, L} = gen_tcp:listen(0, [binary, {active, false}, {recbuf, 4096}]),\n"                                    \
-    "    {ok, Port} = inet:port(L),\n"                                                                                 \
+    "    {ok, Port} = inet:port(L), Main = self(),\n"                                                                  \
     "    spawn_link(fun() ->\n"                                                                                        \
     "        register(sender, self()),\n"                                                                              \
-    "        {ok, S} = gen_tcp:connect({127,0,0,1}, Port, [binary, {sndbuf, 4096}]), send(S) end),\n"                  \
-    "    rest().\n"                                                                                                    \
+    "        {ok, S} = gen_tcp:connect({127,0,0,1}, Port, [binary, {sndbuf, 4096}]), Main ! S, send(S) end),\n"        \
+    "    receive S -> full(S), stands(whereis(sender)) end, file:write_file(\"up\", \"1\"), rest().\n"                 \
     "files() ->\n"                                                                                                     \
     "    Prim = fun(N) -> register(N, self()), file:open(\"fifo\", [read, raw]) end,\n"                                \
     "    [spawn(fun() -> Prim(N) end) || N <- [reader_1, reader_2, reader_3]],\n"                                      \
@@ -317,12 +323,12 @@ END_TEST
     "    file:write_file(\"up\", \"1\"), rest().\n"                                                                    \
     "node() ->\n"                                                                                                      \
     "    true = net_kernel:connect_node(there@localhost), file:write_file(\"linked\", \"1\"), stopped(),\n"            \
-    "    [spawn(fun() -> register(N, self()), cast() end) || N <- [caster_1, caster_2, caster_3]],\n"                  \
-    "    rest().\n"                                                                                                    \
+    "    Casters = [spawn(fun() -> register(N, self()), cast() end) || N <- [caster_1, caster_2, caster_3]],\n"        \
+    "    [stands(P) || P <- Casters], file:write_file(\"held\", \"1\"), rest().\n"                                     \
     "stopped() -> case filelib:is_file(\"stopped\") of true -> ok; false -> timer:sleep(20), stopped() end.\n"         \
     "send(S) -> gen_tcp:send(S, <<0:65536>>), send(S).\n"                                                              \
     "cast() -> {nobody, there@localhost} ! binary:copy(<<0>>, 30000), cast().\n"                                       \
-    "rest() -> receive after infinity -> ok end.\nEND\n"                                                              \
+    "rest() -> receive after infinity -> ok end.\n" SUPPORT_ERL_STANDS SUPPORT_ERL_FULL "END\n"           \
     "erlc stuck.erl\n"
 
 /* A peer does not read: who sends, on which socket, and the time that the port was busy while it was watched. */
@@ -331,9 +337,9 @@ START_TEST(test_open_tells_a_port_that_was_busy_before)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         STUCK
-        "%s -noinput -pa . -s stuck socket & p=$!; runs $p %s; sleep 2\n"
+        "%s -noinput -pa . -s stuck socket & p=$!; await up\n"
         "$ERLSNOOP watch ports,inet --json -p $p .5 2; s=$?; kill -9 $p; exit $s",
-        vms[_i], executables[_i]);
+        vms[_i]);
 
     ck_assert_msg(!r->status, "%s", r->err);
     assert_before(r, "\"ports_open\"", 1, "at least");
@@ -386,14 +392,16 @@ START_TEST(test_open_tells_file_operations_that_wait_for_a_thread)
         "main() ->\n"
         "    file:write_file(\"up\", \"1\"), go(),\n"
         "    Open = fun(N) -> register(N, self()), file:open(\"fifo\", [read, raw]) end,\n"
-        "    [begin spawn(fun() -> Open(N) end), timer:sleep(100) end || N <- [opener_1, opener_2, opener_3]],\n"
-        "    receive never -> ok end.\n"
+        "    [runs(spawn(fun() -> Open(N) end), {prim_file, open_nif, 2}) || N <- [opener_1, opener_2, opener_3]],\n"
+        "    erlang:display(queued), receive never -> ok end.\n" SUPPORT_ERL_RUNS
         "go() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> timer:sleep(20), go() end.\n"
         "END\n"
-        "erlc queues.erl; %s %s -noinput -pa . -s queues main & p=$!; await up\n"
-        "%s$ERLSNOOP efile --json -p $p .5 5 > told & e=$!; attached $e; touch go; wait $e; s=$?; kill -9 $p\n"
+        "erlc queues.erl; %s %s -noinput -pa . -s queues main > queue & p=$!; await up\n"
+        "results() { grep -c '\"efile_queued_open\"' told; }\n"
+        "%s$ERLSNOOP efile --json -p $p .5 > told & e=$!; attached $e; touch go; await queue; n=$(($(results) + 2))\n"
+        "until [ $(results) -ge $n ]; do kill -0 $e || break; sleep .05; done; kill -INT $e; wait $e; s=$?; kill -9 $p\n"
         "tail -n +1 told; exit $s",
-        vms[_i % NVMS], one_thread[_i % NVMS], before ? "touch go; sleep 1; " : "");
+        vms[_i % NVMS], one_thread[_i % NVMS], before ? "touch go; await queue; " : "");
     const char *last = r->out;
 
     ck_assert_msg(!r->status, "%s", r->err);
@@ -450,7 +458,7 @@ START_TEST(test_open_tells_whom_a_busy_connection_held_before)
         "node=\"-noinput -pa . -start_epmd false -erl_epmd_port $((20000 + $$ %% 20000)) -setcookie open\"\n"
         "erl $node -sname there@localhost -eval 'file:write_file(\"up\", \"1\")' & t=$!; await up\n"
         "%s $node -sname here@localhost -dist_listen false -s stuck node & p=$!\n"
-        "await linked; kill -STOP $t; touch stopped; sleep 3\n"
+        "await linked; kill -STOP $t; touch stopped; await held\n"
         "$ERLSNOOP dist --json -p $p .5 1; s=$?; kill -9 $p $t; exit $s",
         vms[_i]);
 
@@ -472,7 +480,7 @@ START_TEST(test_open_tells_whom_a_busy_connection_over_tls_held_before)
         "node=\"$node -proto_dist inet_tls -ssl_dist_opt server_certfile both client_verify verify_none\"\n"
         "erl $node -sname there@localhost -eval 'file:write_file(\"up\", \"1\")' & t=$!; await up\n"
         "erl $node -sname here@localhost -dist_listen false -s stuck node & p=$!\n"
-        "await linked; kill -STOP $t; touch stopped; sleep 4\n"
+        "await linked; kill -STOP $t; touch stopped; await held\n"
         "$ERLSNOOP dist --json -p $p .5 1; s=$?; kill -9 $p $t; exit $s");
 
     if (r->status == 77) {

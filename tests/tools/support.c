@@ -56,7 +56,8 @@ static void read_file(const char *dir, const char *name, char *out, size_t size)
 /*
  * See the header. What a target needs that was named with -p is attached before the first epoll_wait (232, 281). Otherwise, or where
  * a write or poll waits for a reader that is stuck (1, 7, 271; no number: the kernel does not tell), links must not have become
- * more for three looks, .3 s.
+ * more for three looks, .3 s. let_go: a VM that ended later has no links any more by a look that may have come to the
+ * others before they ended; the second such look came after. The emitter is attached to behind that.
  */
 static const char functions[] =
     "links() { ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'; }\n"
@@ -67,6 +68,8 @@ static const char functions[] =
     "[ $same -ge 3 ] && [[ $call =~ ^(1|7|232|271|281|)$ ]] && break; done; }\n"
     "waits() { sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' /proc/$1/status; }\n"
     "turns() { local end=$(($(waits $1) + $2)); while kill -0 $1 && [ $(waits $1) -lt $end ]; do sleep .05; done; }\n"
+    "let_go() { local had i; for i in 1 2; do had=$(links $1); erl -noinput & attached $1 $had; kill -9 $!; wait $!\n"
+    "until [ $(links $1) -le $had ]; do kill -0 $1 || break; sleep .05; done; done; cp $EMITTER let_go; ./let_go -e $2=1; rm let_go; }\n"
     "erlc() { local file beam kept; for file; do beam=$(basename $file .erl).beam\n"
     "kept=$COMPILED/$({ cat $file; stat -Lc %Y $(type -P erlc); } | md5sum | cut -c 1-32).$beam; cp $kept $beam 2> /dev/null && continue\n"
     "command erlc $file && cp $beam $kept.$$ 2> /dev/null && mv $kept.$$ $kept; [ -e $beam ] || return; done; }\n"

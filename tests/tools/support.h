@@ -5,6 +5,7 @@
  * before, in whatever test, by taking the .beam from the build's folder. In it wait:
  *   attached PID [N]  until that erlsnoop holds links to its probes, more than N of them, and takes no more
  *   turns PID N     until that process has waited for something N times more; erlsnoop -a looks for new VMs each time
+ *   let_go PID PROBE  until that erlsnoop -a has let go of all VMs that have ended by now; it looks at PROBE
  *   runs PID NAME   until the process runs the executable of that name
  *   await FILE      until there is something in the file; for 20 s at most (times CK_TIMEOUT_MULTIPLIER), then
  *                   the script ends with a line that says so
@@ -56,6 +57,23 @@ int support_lines(const char *text, const char *mark);
 bool support_in_order(const char *text, const char *first, const char *then);
 /* The longest line, in bytes. */
 int support_width(const char *text);
+
+/*
+ * Functions of a module of Erlang. stands(Pid) returns when the process does not go on, each time that it is looked at;
+ * runs(Pid, {M, F, A}) when it runs this function or waits in it; full(Socket) when the socket takes nothing more.
+ */
+#define SUPPORT_ERL_STANDS                                                                                                 \
+    "stands(P) -> stands(P, 3).\n"                                                                                         \
+    "stands(_, 0) -> ok;\n"                                                                                                \
+    "stands(P, N) ->\n"                                                                                                    \
+    "    receive after 20 -> ok end, {_, S} = process_info(P, status),\n"                                                  \
+    "    stands(P, case S =:= waiting orelse S =:= suspended of true -> N - 1; false -> 3 end).\n"
+#define SUPPORT_ERL_RUNS                                                                                                   \
+    "runs(P, F) ->\n"                                                                                                      \
+    "    {_, At} = process_info(P, current_function), At =:= F orelse begin receive after 5 -> ok end, runs(P, F) end.\n"
+#define SUPPORT_ERL_FULL                                                                                                   \
+    "full(S) ->\n"                                                                                                         \
+    "    {ok, [{_, N}]} = inet:getstat(S, [send_pend]), N > 0 orelse begin receive after 5 -> ok end, full(S) end.\n"
 
 enum {
     SUPPORT_NPROBES = 0 /* that the emitter has: all but ranges */
