@@ -71,6 +71,28 @@ START_TEST(test_ps_tells_who_has_most)
 }
 END_TEST
 
+/* What tables call it finds it: in either spelling, and by what it was to do where no other was to do that. */
+START_TEST(test_ps_finds_a_process_by_what_it_is_called)
+{
+    const struct support_run *r = support_run(
+        "cat > called.erl <<'END'\n-module(called).\n-export([main/0, only/0, many/0]).\n"
+        "main() ->\n"
+        "    register('Elixir.My.Agent', spawn(fun() -> rest() end)), spawn(called, only, []),\n"
+        "    [spawn(called, many, []) || _ <- [1, 2, 3]], io:format(\"up~n\"), rest().\n"
+        "only() -> rest().\nmany() -> rest().\nrest() -> receive never -> ok end.\nEND\n"
+        "erlc called.erl; %s -noinput -pa . -s called main > up & p=$!; await up\n"
+        "for w in My.Agent \"'Elixir.My.Agent'\" Elixir.My.Agent called:only/0 called:many/0 called:none/0; do\n"
+        "$ERLSNOOP ps -p $p $w | grep -E '^(name|began with) '; echo ${PIPESTATUS[0]}; done; kill -9 $p", erls[_i]);
+    static const char agent[] = "name         My.Agent\nbegan with   erlang:apply/2\n0\n";
+    char wanted[512];
+
+    snprintf(wanted, sizeof wanted, "%s%s%sbegan with   called:only/0\n0\n1\n1\n", agent, agent, agent);
+    ck_assert_msg(!strcmp(r->out, wanted), "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->err, "several processes are called 'called:many/0': <0.") != NULL, "%s", r->err);
+    ck_assert_msg(strstr(r->err, "no process 'called:none/0' is in the VM") != NULL, "%s", r->err);
+}
+END_TEST
+
 /* All of one, by its pid or its name, with its stack; a node that is stopped answers, too. */
 START_TEST(test_ps_tells_all_of_one)
 {
@@ -383,6 +405,7 @@ Suite *ps_suite(void)
 
     tcase_set_timeout(live, 60);
     tcase_add_loop_test(live, test_ps_tells_who_has_most, 0, n);
+    tcase_add_loop_test(live, test_ps_finds_a_process_by_what_it_is_called, 0, n);
     tcase_add_loop_test(live, test_ps_tells_all_of_one, 0, n);
     tcase_add_loop_test(live, test_ps_tells_rates, 0, n);
     tcase_add_loop_test(live, test_ps_tells_ports_and_schedulers, 0, n);

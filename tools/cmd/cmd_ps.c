@@ -149,12 +149,13 @@ static int explain(const struct ps *ps, int err)
 {
     switch (err) {
     case 0: return 0;
+    case -ENOTUNIQ: return err;
     case -ENOENT: return fail(err, "no process '%s' is in the VM", ps->process);
     case -ENOMEM: return fail(err, "out of memory");
     case -EBADMSG: return fail(err, "most of what stands in the memory of process %u makes no sense", ps->vm.pid);
     case -ENOTSUP:
-        return fail(err, "%s", ps->parts[PART_ETS]        ? "this erlvm is older than what tells of ETS tables"
-                               : ps->parts[PART_MONITORS] ? "this erlvm is older than what tells of monitors"
+        return fail(err, "%s", ps->parts[PART_ETS]        ? "this erlvm is too old to show ETS tables"
+                               : ps->parts[PART_MONITORS] ? "this erlvm is too old to show monitors"
                                                           : ps_ports_missing(ps->vm.from));
     default:
         return ps->core ? fail(err, "'%s' lacks memory that is needed: was it cut off?", ps->core)
@@ -277,7 +278,7 @@ int cmd_ps(int argc, char **argv)
         {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
         {0}};
     const struct options_spec spec = {"ps",
-                                      "Tells what is in a VM now: processes, ports, schedulers, ETS tables, memory, "
+                                      "Shows what is in a VM now: processes, ports, schedulers, ETS tables, memory, "
                                       "atoms, one process. Nothing is probed or stopped; one that hangs answers, too.",
                                       OPTIONS_PID,
                                       extras,

@@ -7,18 +7,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/fail.h"
+#include "common/term_text.h"
 #include "otp/names.h"
 #include "ps_mail.h"
 #include "ps_ties.h"
 
 /* ---- which */
 
+enum { MOST_TOLD = 5 };
+
 struct sought {
     const struct inspected *vm;
     ev_id id; /* 0: by name */
     uint64_t atom;
-    bool found;
-    struct snapshot_process is;
+    char owner[PS_NAME_BYTES]; /* as tables print it */
+    int n;
+    struct snapshot_process is; /* the first */
+    char pids[MOST_TOLD * (SNAPSHOT_PID_BYTES + 2)];
 };
 
 static int is_sought(void *ctx, const struct snapshot_process *is)
@@ -30,8 +36,25 @@ static int is_sought(void *ctx, const struct snapshot_process *is)
                    : !snapshot_registered(sought->vm->snapshot, is, &atom) || atom != sought->atom)
         return 0;
     sought->is = *is;
-    sought->found = true;
+    sought->n = 1;
     return 1;
+}
+
+/* One of those that are called so: by a label or what it began with, or a name that is not spelled as the VM does. */
+static int is_called(void *ctx, const struct snapshot_process *is)
+{
+    struct sought *sought = ctx;
+    size_t used = strlen(sought->pids);
+    struct ps_texts t;
+
+    ps_texts_fill(sought->vm, is, &t);
+    if (strcmp(t.owner, sought->owner))
+        return 0;
+    if (!sought->n)
+        sought->is = *is;
+    if (sought->n++ < MOST_TOLD)
+        snprintf(sought->pids + used, sizeof sought->pids - used, "%s%s", used ? ", " : "", t.pid);
+    return 0;
 }
 
 /* <0.93.0>, or 0.93.0. */
@@ -139,19 +162,25 @@ static void print_members(const struct snapshot_process *is, const struct ps_tex
 
 /* ---- all of it */
 
-/* Fails: as snapshot_processes; -ENOENT. */
+/* Fails: as snapshot_processes; -ENOENT; -ENOTUNIQ, said. */
 static int find(const struct inspected *vm, const char *which, struct snapshot_process *out)
 {
-    struct sought sought = {.vm = vm};
-    int err;
+    struct sought sought = {.vm = vm, .atom = WIRE_NO_ATOM};
+    int err = 0;
 
     if (!parse_pid(which, &sought.id))
         sought.atom = names_find_atom(vm->names, vm->pid, which);
-    if (!sought.id && sought.atom == WIRE_NO_ATOM)
-        return -ENOENT;
-    err = snapshot_processes(vm->snapshot, is_sought, &sought, NULL);
+    if (sought.id || sought.atom != WIRE_NO_ATOM)
+        err = snapshot_processes(vm->snapshot, is_sought, &sought, NULL);
+    if (!sought.id && !sought.n) {
+        term_text_respell(&(struct term_text){sought.owner, sizeof sought.owner, 0}, which);
+        err = snapshot_processes(vm->snapshot, is_called, &sought, NULL);
+    }
+    if (sought.n > 1)
+        return fail(-ENOTUNIQ, "several processes are called '%s': %s%s; choose one by its pid", sought.owner,
+                    sought.pids, sought.n > MOST_TOLD ? ", and others" : "");
     *out = sought.is;
-    return sought.found ? 0 : err ? err : -ENOENT;
+    return sought.n ? 0 : err < 0 ? err : -ENOENT;
 }
 
 static int print_all(const struct inspected *vm, const struct snapshot_process *is, const struct ps_ties *ties,

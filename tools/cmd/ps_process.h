@@ -6,8 +6,9 @@
 #include "ps_texts.h"
 
 /*
- * By its pid (<0.93.0>, or 0.93.0) or its registered name. contents: what is in its messages and its dictionary, too.
- * Fails: -ENOENT: there is none; as snapshot_processes; -ENOMEM. No message.
+ * By its pid (<0.93.0>, or 0.93.0), its registered name, or what tables call it if no other is called so. contents:
+ * what is in its messages and its dictionary, too.
+ * Fails: -ENOENT: there is none; as snapshot_processes; -ENOMEM. No message but for -ENOTUNIQ.
  */
 int ps_process_print(const struct inspected *vm, const char *which, bool contents, struct sink *sink);
 
