@@ -38,7 +38,7 @@ static void print_help(void)
     printf("Usage: erlsnoop COMMAND [options]\nWatches Erlang virtual machines through eBPF.\n\n");
     for (int i = 0; i < NCOMMANDS; i++)
         printf("  %-9s %s\n", commands[i].name, commands[i].text);
-    printf("\nerlsnoop help COMMAND tells the options of each, erlsnoop --version the version.\n");
+    printf("\nerlsnoop help COMMAND has the options of each, erlsnoop --version the version.\n");
 }
 
 static void print_version(void)
@@ -107,7 +107,7 @@ static int complain(const char *word)
     if (!meant && *word == '-')
         return fail(FAIL_USAGE, "no command stands beside '%s'; see erlsnoop --help", word);
     if (meant)
-        return fail(FAIL_USAGE, "no command '%s'; did you mean '%s'? erlsnoop --help tells all", word, meant);
+        return fail(FAIL_USAGE, "no command '%s'; did you mean '%s'? erlsnoop --help lists all", word, meant);
     return fail(FAIL_USAGE, "no command '%s'; see erlsnoop --help", word);
 }
 

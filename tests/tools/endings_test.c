@@ -66,7 +66,7 @@ START_TEST(test_endings_second_signal_says_what_is_lost)
               "while kill -INT $s 2> /dev/null; do sleep .02; done; wait $s; echo status $?; cat err");
 
     ck_assert_msg(strstr(r->out, "status 1") != NULL, "%s", r->out);
-    ck_assert_msg(strstr(r->out, "told twice to end") != NULL, "%s", r->out);
+    ck_assert_msg(strstr(r->out, "a second signal: it ends at once") != NULL, "%s", r->out);
 }
 END_TEST
 

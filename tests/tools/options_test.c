@@ -48,7 +48,7 @@ static const struct {
     {"spawns --bogus", "unknown option '--bogus'", 2},
     {"spawns -x", "unknown option '-x'", 2},
     {"spawns -p", "value is missing", 2},
-    {"spawns -p abc", "no Erlang VM 'abc' runs here; erlsnoop list tells those that do", 1},
+    {"spawns -p abc", "no Erlang VM 'abc' runs here; erlsnoop list shows those that do", 1},
     {"doctor -p abc", "no Erlang VM 'abc'", 1},
     {"list -p abc", "no Erlang VM 'abc'", 1},
     {"spawns -p -1", "'-1'", 2},
@@ -316,7 +316,7 @@ START_TEST(test_options_watch_help_has_those_of_views)
 
     ck_assert_str_eq(r->out, "  --slower TIME  with --events: only what took at least TIME (5ms)\n"
                              "  --top N        of the slowest operations so many (5); 0: none\n"
-                             "  --by owner|pid|mfa\n                 what processes are told apart by (owner)\n"
+                             "  --by owner|pid|mfa\n                 what has a row of its own (owner)\n"
                              "  --slower TIME  with --events: only waits of at least TIME (5ms)\n0\n0\n1\n");
 }
 END_TEST

@@ -251,7 +251,7 @@ START_TEST(test_own_rules_of_the_manual)
     ck_assert_msg(strstr(r->out, " orders wait, ") && strstr(r->out, "        do:   start more order servers (runbook 17)\n"), "%s", r->out);
     ck_assert_msg(strstr(r->out, "\nstatus 0\n") && strstr(r->out, "\"rank\":1,\"score\":100,\"rule\":\"orders_pile_up\",\"kind\":\"orders pile up\","),
                   "%s%s", r->out, r->err);
-    ck_assert_msg(strstr(r->out, "\"what\":\"payments_time_out\",\"why\":\"events of requests were not told\"") && strstr(r->out, "\n1\n"),
+    ck_assert_msg(strstr(r->out, "\"what\":\"payments_time_out\",\"why\":\"events of requests were not watched\"") && strstr(r->out, "\n1\n"),
                   "%s", r->out);
 }
 END_TEST
@@ -263,7 +263,7 @@ START_TEST(test_own_rules_of_events)
         EXAMPLE NODE "$ERLSNOOP diagnose -p $p -d 3 --rules rules; kill -9 $p", erls[_i], "calls_time_out");
 
     if (_i == 0 && !support_emulator_exports()) {
-        ck_assert_msg(strstr(r->out, "events of requests were not told") != NULL, "%s%s", r->out, r->err);
+        ck_assert_msg(strstr(r->out, "events of requests were not watched") != NULL, "%s%s", r->out, r->err);
         return;
     }
     ck_assert_msg(strstr(r->out, "   95 payments time out: late_replier\n") && strstr(r->out, " calls were given up; half of the answers took "),
@@ -305,11 +305,11 @@ START_TEST(test_own_rules_of_a_recording)
         "$ERLSNOOP report r diagnose --rules rules --json > j; echo status $?\n"
         "grep -c '\"what\":\"\\(boxes\\|tables\\)\",\"why\":\"a recording holds events; ' j\n"
         "grep -c '\"rule\":\"workers_crash\".*\"more\":\"erlsnoop report r exits\"' j; grep -c '\"rule\":\"workers_end\".*\"more\":\"the wiki of 0.0.0\"' j\n"
-        "grep -c '\"what\":\"calls_slow\",\"why\":\"events of requests were not told\"' j; grep -c '\"rule\":\"crashes\".*\"from\":\"workers_crash\"' j\n"
+        "grep -c '\"what\":\"calls_slow\",\"why\":\"events of requests were not watched\"' j; grep -c '\"rule\":\"crashes\".*\"from\":\"workers_crash\"' j\n"
         "for x in none boxes crashes; do $ERLSNOOP report r diagnose --rules rules --expect $x > all; echo status $?; done", erls[_i], "crashes");
 
     ck_assert_msg(!strncmp(r->out, "SCORE FINDING\n   99 workers crash: zoo:worker/1\n", 48), "%s%s", r->out, r->err);
-    ck_assert_msg(strstr(r->out, "your own rules a recording holds events; what a VM's memory tells is not in it;\n") &&
+    ck_assert_msg(strstr(r->out, "your own rules a recording holds events; what a VM's memory holds is not in it;\n") &&
                       strstr(r->out, "not looked for: boxes, tables\n"), "%s", r->out);
     ck_assert_msg(strstr(r->out, "\nstatus 0\nstatus 3\n2\n1\n1\n1\n1\nstatus 1\nstatus 1\nstatus 1\n") != NULL, "%s%s", r->out, r->err);
     ck_assert_int_le(support_width(r->out), 80);
@@ -323,7 +323,7 @@ START_TEST(test_own_rules_of_a_recording_of_nothing)
         CRASH_RULES NODE
         "$ERLSNOOP trace -o r -p $p process-heap_grow > up 2>&1 & e=$!; until grep -q 'is recorded' up; do sleep .05; done; sleep 1; kill -INT $e; wait $e\n"
         "kill -9 $p; $ERLSNOOP report r diagnose --rules rules --expect none --json > j; echo status $?; grep -c '\"diagnosis\"' j\n"
-        "grep -c '\"what\":\"workers_crash\",\"why\":\"events of exits were not told\"' j", erls[_i], "crashes");
+        "grep -c '\"what\":\"workers_crash\",\"why\":\"events of exits were not watched\"' j", erls[_i], "crashes");
 
     ck_assert_msg(!strcmp(r->out, "status 1\n0\n1\n"), "%s%s", r->out, r->err);
 }

@@ -207,7 +207,7 @@ START_TEST(test_serve_stays_until_its_last_counts_are_scraped)
     const struct support_run *r = support_run(
         SERVE "$EMITTER -w go 'process__spawn=23||a:f/1' > counts & p=$!; runs $p emitter\n"
               "serve --views spawns --linger 4s %s; touch go; wait $p; comes_line() { until grep -q \"$1\" said; do sleep .05; done; }\n"
-              "comes_line 'told for 4 s more'; from=$EPOCHREALTIME; page | grep -E '^erlsnoop_(up|spawns_births_total)' | sed 's/{.*}//'\n"
+              "comes_line 'served for 4 s more'; from=$EPOCHREALTIME; page | grep -E '^erlsnoop_(up|spawns_births_total)' | sed 's/{.*}//'\n"
               "wait $e; echo status $?; awk -v from=$from -v to=$EPOCHREALTIME 'BEGIN { took = to - from; print (took > 3 && took < 30) ? \"stayed\" : took }'",
         lingering[_i]);
 
@@ -223,7 +223,7 @@ START_TEST(test_serve_that_stays_ends_when_told)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         SERVE "$EMITTER -w go process__spawn=2 > counts & p=$!; runs $p emitter; serve --views spawns -p $p; touch go\n"
-              "until grep -q 'told for 60 s more' said; do sleep .05; done; kill -INT $e; wait $e; echo status $?");
+              "until grep -q 'served for 60 s more' said; do sleep .05; done; kill -INT $e; wait $e; echo status $?");
 
     ck_assert_str_eq(r->out, "status 0\n");
 }

@@ -144,7 +144,7 @@ START_TEST(test_stock_watch_leaves_out_what_it_cannot_tell)
     ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 35);
     ck_assert_int_eq(support_lines(r->out, "\"type\":\"inet\""), 1);
     ck_assert_int_eq(support_lines(r->out, "\"type\":\"user"), 0);
-    ck_assert_int_eq(support_lines(r->err, "cannot tell user: "), 1);
+    ck_assert_int_eq(support_lines(r->err, "does not have user: "), 1);
 }
 END_TEST
 

@@ -613,7 +613,7 @@ START_TEST(test_report_tells_pages_of_several_files_once)
                     "$ERLSNOOP report --json %s %s.1 copy-struct | grep -c lost; rm %s %s.1", path, path, path, path, path,
                     path, path, path);
     ck_assert_str_eq(r->out, "6\n6\n8\n8\n0\n");
-    ck_assert_msg(strstr(r->err, " pages of events that stand in several of the files are told once"), "%s", r->err);
+    ck_assert_msg(strstr(r->err, " pages of events that stand in several of the files are counted once"), "%s", r->err);
 }
 END_TEST
 

@@ -636,7 +636,7 @@ START_TEST(test_trap_recording_says_what_it_cannot_tell)
     const struct support_run *r = run_recorded("erl", "spawns", "spawns ports user", "spawns");
 
     ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 35);
-    ck_assert_int_eq(support_lines(r->err, "cannot tell user: "), 1);
+    ck_assert_int_eq(support_lines(r->err, "does not have user: "), 1);
 }
 END_TEST
 

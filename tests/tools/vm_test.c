@@ -74,7 +74,7 @@ START_TEST(test_vm_list_and_doctor_know_it)
         "erlc $SOURCE/bench/events.erl; $ERLVM -quick -pa . -s events start ring 1 never & p=$!; runs $p erlvm\n"
         "until $ERLSNOOP doctor -p $p | grep -q ' stacks *yes'; do sleep .1; done\n" /* not before its memory is laid out */
         "$ERLSNOOP list --json -p $p; s=$?; $ERLSNOOP doctor > d; grep \" $p erlvm \" d; $ERLSNOOP doctor -p $p > e; grep ' yes  *its pages of' e\n"
-        "grep ' pages  told by the page' e; grep ' note ' e; kill $p; exit $s");
+        "grep ' pages  by the page' e; grep ' note ' e; kill $p; exit $s");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert(strstr(r->out, "\"provider\":\"erlvm\"") != NULL);
@@ -84,7 +84,7 @@ START_TEST(test_vm_list_and_doctor_know_it)
 #include "../../bpf/views.def"
     ck_assert_msg(strstr(r->out, " erlvm      all\n") != NULL, "%s", r->out);
     ck_assert_int_gt(support_number(r->out, "\"type\":\"vm\"", "processes"), 0);
-    ck_assert_msg(support_lines(r->out, " pages  told by the page") > 40 && !support_lines(r->out, " note "), "%s", r->out);
+    ck_assert_msg(support_lines(r->out, " pages  by the page") > 40 && !support_lines(r->out, " note "), "%s", r->out);
 }
 END_TEST
 

@@ -60,7 +60,7 @@ void blame_tree_work(const struct blame_tree *t, const struct blame_node *node, 
     if (node->thing)
         snprintf(buf, size, "takes no more");
     else if (!is)
-        snprintf(buf, size, "has ended, or is not told");
+        snprintf(buf, size, "has ended, or is not known");
     else if (work) {
         if (work->age_ns)
             sink_format_ns(age, sizeof age, work->age_ns);

@@ -95,7 +95,7 @@ static int explain(const struct state *st, int err)
 {
     switch (err) {
     case -ENOMEM: return fail(err, "out of memory");
-    case -ENOTSUP: return fail(err, "this erlvm is older than what tells of monitors");
+    case -ENOTSUP: return fail(err, "this erlvm is too old to show monitors");
     case -EBADMSG: return fail(err, "most of what stands in the memory of process %u makes no sense", st->vm.pid);
     default:
         return st->core ? fail(err, "'%s' lacks memory that is needed: was it cut off?", st->core)
@@ -275,7 +275,7 @@ int cmd_blame(int argc, char **argv)
         {0}};
     const struct options_spec spec = {
         "blame",
-        "Tells who waits for whom in a VM, and whom all of them wait for: answers of calls, busy ports, full "
+        "Shows who waits for whom in a VM, and whom all of them wait for: answers of calls, busy ports, full "
         "connections, deadlocks. Its memory is read twice; nothing is probed or stopped.",
         OPTIONS_PID,
         extras,

@@ -259,7 +259,7 @@ int cmd_diagnose(int argc, char **argv)
         {0}};
     const struct options_spec spec = {
         "diagnose",
-        "Tells what is wrong with a VM, the worst first: with whom, why, and what to do. Its memory is looked at five "
+        "Finds what is wrong with a VM, the worst first: with whom, why, and what to do. Its memory is looked at five "
         "times a second, and its events are watched as far as rights and budget go; nothing is stopped. Status 3: "
         "something was found.",
         OPTIONS_PID | OPTIONS_BUDGET,

@@ -182,7 +182,7 @@ static void print_event(struct doctor *d, const struct target *t, const struct p
     static const char *const sources[] = {[PLAN_NONE] = "none", [PLAN_NOTE] = "note", [PLAN_HOOK] = "hook"};
     const struct plan_event *event = &plan->events[probe];
     bool pages = batch_source_tells(t, plan_probe_name(probe));
-    const char *about = pages                        ? "told by the page, about 50 ns"
+    const char *about = pages                        ? "by the page, about 50 ns"
                         : event->why[0]              ? event->why
                         : event->source == PLAN_NONE ? "no place known in this VM"
                         : event->source == PLAN_NOTE ? "one trap; the VM also prints strings"
@@ -268,7 +268,7 @@ static int check_target(void *ctx, struct target *t)
 int cmd_doctor(int argc, char **argv)
 {
     static const struct options_spec spec = {
-        "doctor", "Tells what the kernel and your rights allow, and with -p a VM's events.",
+        "doctor", "Shows what the kernel and your rights allow, and with -p a VM's events.",
         OPTIONS_PID | OPTIONS_VERBOSE,
         NULL, NULL, NULL};
     struct doctor d = {0};
@@ -300,6 +300,6 @@ int cmd_doctor(int argc, char **argv)
     if (!err && d.missing)
         return fail(-ENOTSUP, "%d of the checks say no, and what to do", d.missing);
     if (!err && d.unlisted)
-        note("nothing is missing here; -v lists the %zu events that such VMs do not tell", d.unlisted);
+        note("nothing is missing here; -v lists the %zu events that such VMs do not have", d.unlisted);
     return err;
 }

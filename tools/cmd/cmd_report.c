@@ -23,10 +23,10 @@ static int require(const struct report_state *st, const struct wanted *needed, c
     if (missing == BATCH_EVENTS)
         return 0;
     if (!found)
-        return fail(-ENOENT, "'%s' was recorded without the events of %s; erlsnoop report '%s' tells what it holds",
+        return fail(-ENOENT, "'%s' was recorded without the events of %s; erlsnoop report '%s' shows what it holds",
                     file, what, file);
     if (st->viewed)
-        note("'%s' was recorded without %s, which %s is told of: what that would tell is missing", file,
+        note("'%s' was recorded without %s, which %s needs, too: what follows from those is missing", file,
              event_row((enum batch_event)missing)->name, what);
     return 0;
 }
@@ -213,7 +213,7 @@ static int check(const struct report_state *st, const struct options *o)
         return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
     if (st->differs && (st->nfiles != 2 || st->order.n || st->chosen || st->interval_ns || o->events || st->slower ||
                         st->top || st->by))
-        return fail(FAIL_USAGE, "--diff compares two files: recordings, or what diagnose --json told");
+        return fail(FAIL_USAGE, "--diff compares two files: recordings, or what diagnose --json printed");
     if (st->interval_ns && !st->viewed)
         return fail(FAIL_USAGE, "a result each interval is one of views; see erlsnoop report -h");
     if (!st->diagnoses && (st->asked_of.rules_path || st->asked_of.expects))
@@ -244,15 +244,15 @@ int cmd_report(int argc, char **argv)
         {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
         {"slower", "TIME", "with --events: only what took at least TIME (5ms)", set_slower, true},
         {"top", "N", VIEW_SLOWEST_TEXT, set_top, false},
-        {"diff", NULL, "of two files (recordings, or what diagnose --json told): what is new, gone, heavier", set_diff,
-         false},
+        {"diff", NULL, "of two files (recordings, or what diagnose --json printed): what is new, gone, heavier",
+         set_diff, false},
         {"rules", "FILE", "with diagnose: your own rules, too (see the manual)", set_rules, false},
         {"expect", "WHAT", "with diagnose: none, or the first finding: status 0 if it is so, else 1", set_expects,
          false},
         {"by", view_bys + 1, VIEW_BY_TEXT, set_by, false},
         {0}};
     static const struct options_spec spec = {
-        "report", "Tells what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st, NULL};
+        "report", "Shows what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st, NULL};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);
 

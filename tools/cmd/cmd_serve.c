@@ -58,7 +58,7 @@ static const struct options_extra extras[] = {
      , set_views, false},
     {"listen", "WHERE", "address and port (127.0.0.1:9464), or a port; 0: a free one", set_listen, false},
     {"host", "NAMES", "names, with commas, that it may be asked by beside addresses and localhost", set_host, false},
-    {"linger", "TIME", "a VM that ended is told for so long (60s); with -p and -- it ends then", set_linger,
+    {"linger", "TIME", "a VM that ended is served for so long (60s); with -p and -- it ends then", set_linger,
      false},
     {"slower", "TIME", "exemplars: only of what took so long (10ms)", set_slower, false},
     {0}};

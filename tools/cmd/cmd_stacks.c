@@ -156,7 +156,7 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
         return fail(-ENOMEM, "out of memory");
     vm->layout = plan->vm->layout;
     if (st->mode == MODE_OFF && plan->events[PLAN_process__runnable].source == PLAN_NONE)
-        note("'%s' (process %d) does not tell when processes are woken: the time that they then wait for a scheduler "
+        note("'%s' (process %d) does not report when processes are woken: the time that they then wait for a scheduler "
              "counts as waiting", t->name, t->pid);
     if (st->mode != MODE_OFF && !vm->layout.is_ours) /* threads of an erlvm name their scheduler themselves */
         err = otp_threads_put(names_memory(session_names(s), pid), &vm->layout, plan->vm->symbols, slot,
@@ -695,7 +695,7 @@ int cmd_stacks(int argc, char **argv)
         {"hz", "N", "samples a second of each CPU (99)", set_hz, false},
         {"proc", "WHO", "only this registered name, <pid> or initial call M:F/A", set_proc, false},
         {"by", groups + 1, VIEW_BY_TEXT, set_by, false},
-        {"lines", NULL, "tell lines of source apart", set_lines, false},
+        {"lines", NULL, "a row for each line of source", set_lines, false},
         {"folded", NULL, "print folded stacks instead of tables", set_folded, false},
 #define PROFILE_FILE(stem, text) {#stem, "FILE", text, set_##stem, false},
 #include "profile/profile_files.def"

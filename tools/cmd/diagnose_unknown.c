@@ -35,7 +35,7 @@ static bool lacks_events(const struct diagnosis *d, enum finding_rule rule, char
         snprintf(why, size, "%s", d->counted->why);
     else if (d->counted->seconds > 0)
         snprintf(why, size,
-                 "no function of this VM stands for the events of %s (erlsnoop doctor -p %u says why; an erlvm tells "
+                 "no function of this VM stands for the events of %s (erlsnoop doctor -p %u says why; an erlvm has "
                  "them)",
                  views[lacks].name, d->pid);
     else
@@ -145,7 +145,7 @@ static void tell_looks(const struct telling *t)
             tell(t, rows[i].what, rows[i].why);
 }
 
-static const char no_memory[] = "a recording holds events; what a VM's memory tells is not in it";
+static const char no_memory[] = "a recording holds events; what a VM's memory holds is not in it";
 
 /* Of a recording: what only memory tells. */
 static void tell_unseen(const struct telling *t, bool by_rule)

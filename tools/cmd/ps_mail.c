@@ -171,7 +171,7 @@ int ps_messages_print(const struct inspected *vm, const struct snapshot_process 
         print_losses(&m, is, &seen);
     }
     if (err == -ENOTSUP) {
-        sink_lost(sink, 1, "erlvm is too old to tell messages");
+        sink_lost(sink, 1, "erlvm is too old to show messages");
         err = 0;
     }
     for (size_t i = 0; i < m.n; i++)
@@ -247,7 +247,7 @@ int ps_dictionary_print(const struct inspected *vm, const struct snapshot_proces
 
     if (err)
         return err;
-    sink_lost(sink, d.hidden, "keys of its dictionary more, which --json tells");
+    sink_lost(sink, d.hidden, "keys of its dictionary more, which --json prints");
     sink_lost(sink, seen.moved, "dictionary changed while it was read");
     return 0;
 }

@@ -117,8 +117,8 @@ void ps_ties_print(const struct ps_ties *t, const struct inspected *vm, const ch
         else
             print_tie(t, vm, pid, &t->all[i].peer, sink);
     }
-    sink_lost(sink, hidden, "links and monitors more, which --json tells");
+    sink_lost(sink, hidden, "links and monitors more, which --json prints");
     sink_lost(sink, t->seen.more, "set of links or monitors is too large to be read whole");
     sink_lost(sink, t->seen.moved, "set of links or monitors changed while it was read");
-    sink_lost(sink, !t->has, "erlvm is too old to tell links and monitors");
+    sink_lost(sink, !t->has, "erlvm is too old to show links and monitors");
 }

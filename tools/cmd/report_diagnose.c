@@ -57,7 +57,7 @@ int report_diagnose(const struct report_diagnosed *what, const struct result_sou
     err = err ? err : findings_count(&evidence, &found);
     if (!err)
         diagnosis_print(&told, source->sink, found.n);
-    err = err ? fail(err, "cannot tell what was found: %s", strerror(-err))
+    err = err ? fail(err, "cannot print what was found: %s", strerror(-err))
               : diagnose_asked_status(what->asked, &found, is_answered(what, source));
     findings_free(&found);
     counted_free(&counted);

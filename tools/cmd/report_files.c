@@ -262,6 +262,6 @@ int report_files_read(struct report_state *st)
         err = err ? err : read_file(st, st->files[i]);
     }
     if (st->repeated && !err)
-        note("%" PRIu64 " pages of events that stand in several of the files are told once", st->repeated);
+        note("%" PRIu64 " pages of events that stand in several of the files are counted once", st->repeated);
     return err;
 }

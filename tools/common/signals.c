@@ -19,7 +19,7 @@ static volatile bool at_once;
 
 static void on_signal(int number)
 {
-    static const char twice[] = "erlsnoop: told twice to end: it ends at once, without the last result\n";
+    static const char twice[] = "erlsnoop: a second signal: it ends at once, without the last result\n";
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), one = 1;
     int before = errno;
     ssize_t ignored;

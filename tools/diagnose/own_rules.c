@@ -439,7 +439,7 @@ static void ask_rows(struct asking *a, enum view_table_id table)
     const void *row;
 
     if (!c || !c->told[view])
-        snprintf(a->rules->lacks[a->number], WHY_BYTES, "events of %s were not told", views[view].name);
+        snprintf(a->rules->lacks[a->number], WHY_BYTES, "events of %s were not watched", views[view].name);
     else
         for (size_t i = 0; (row = counted_row(c, table, i, &name)); i++)
             ask(a, row, name);

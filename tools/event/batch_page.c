@@ -34,7 +34,7 @@ static const struct {
 static uint16_t texts_of[BATCH_EVENTS]; /* which of the arguments are texts, a bit each */
 int8_t batch_page_most_words[1 << 8];
 _Static_assert(BATCH_MAX_ARGS <= 8 * sizeof *texts_of && BATCH_MAX_ARGS <= INT8_MAX,
-               "more arguments than are told apart");
+               "more arguments than there is room for");
 
 __attribute__((constructor)) static void find_texts(void)
 {

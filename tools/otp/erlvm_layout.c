@@ -98,7 +98,7 @@ static int read_table(struct memory *memory, uint64_t address, struct erlvm_layo
 
         if (!err)
             continue;
-        snprintf(why, size, "what its table erlvm_layout tells of %s %s", room_names[room],
+        snprintf(why, size, "what its table erlvm_layout says of %s %s", room_names[room],
                  err == -EAGAIN ? "is not filled in yet" : "makes no sense");
         return err;
     }

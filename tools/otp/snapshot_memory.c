@@ -229,7 +229,7 @@ static void fill_stock(struct snapshot *s, struct snapshot_memory *out)
     }
     put(out, SNAPSHOT_MEMORY_PROCESSES, sums.of[off[OTP_ALLOCATOR_HEAPS]] + sums.fixed + table);
     if (s->layout->jit && !out->has[SNAPSHOT_MEMORY_CODE]) {
-        out->why = "erts_total_code_size, which tells how much code there is, is not found in it";
+        out->why = "erts_total_code_size, which says how much code there is, is not found in it";
         return;
     }
     for (unsigned i = off[OTP_ALLOCATOR_FIRST]; i <= off[OTP_ALLOCATOR_LAST]; i++)

@@ -479,7 +479,7 @@ const char *attach_lacks(const struct attach *a, const struct plan *plan)
 
         if (lacks_hook(plan, program, goal))
             return plan->events[goal.probe].why[0] ? plan->events[goal.probe].why
-                                                   : "the functions that tell this in other releases are hidden in it";
+                                                   : "the functions that show this in other releases are hidden in it";
     }
     return NULL;
 }
@@ -519,7 +519,7 @@ static void tell_lacking(const struct attach *a, const struct target *t, const s
         if (!lacks_hook(plan, program, goal) || told[goal.probe] || !plan->events[goal.probe].why[0])
             continue;
         told[goal.probe] = true;
-        note("%s of '%s' (process %d) is not told: %s", plan_probe_name(goal.probe), t->name, t->pid,
+        note("%s of '%s' (process %d) is not reported: %s", plan_probe_name(goal.probe), t->name, t->pid,
              plan->events[goal.probe].why);
     }
 }

@@ -288,7 +288,7 @@ static const char *find_harm_of_returns(int pid)
 
     if (!read_status(pid, "Seccomp:", filter, sizeof filter) ||
         !read_status(pid, "x86_Thread_features:", features, sizeof features))
-        return "its /proc/PID/status cannot be read, which tells whether it would die of a probe at a return";
+        return "its /proc/PID/status cannot be read, which says whether it would die of a probe at a return";
     if (strstr(features, "shstk"))
         return "it has a shadow stack, a second copy of where it returns to, and would die of a probe at a return, "
                "which that copy does not know";
@@ -348,7 +348,7 @@ static void drop_told_with(struct plan *p)
         if (event->source != PLAN_NOTE || p->events[with[i][1]].source != PLAN_HOOK)
             continue;
         event->source = PLAN_NONE;
-        snprintf(event->why, sizeof event->why, "hooks of %s tell it", plan_probe_name(with[i][1]));
+        snprintf(event->why, sizeof event->why, "hooks of %s report it", plan_probe_name(with[i][1]));
     }
 }
 

@@ -75,7 +75,7 @@ static void say_unread(int err)
     if (!said)
         note(
             "a table in the kernel cannot be looked through (%s): what VMs that have ended left there may be taken for "
-            "that of others, and not all that was lost is told",
+            "that of others, and not all that was lost is counted",
             strerror(-err));
     said = true;
 }

@@ -34,7 +34,7 @@ static int require_sites(const struct watch *w, int sites, const struct target *
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, plan->refused);
     if (lacks)
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, lacks);
-    return fail(-ENOTSUP, "'%s' (%s) has none of the probes needed%s; erlsnoop doctor -p %d tells which commands work",
+    return fail(-ENOTSUP, "'%s' (%s) has none of the probes needed%s; erlsnoop doctor -p %d shows which commands work",
                 t->name, t->provider->text,
                 t->provider->hooks ? ": erlvm has them, the manual says who else" : "", t->pid);
 }

@@ -30,7 +30,7 @@ int recording_file_say(const struct recording_writer *w, int err, const char *mo
 /* What memory holds is written again when it fails: who does that says so once. */
 static int complain(const struct recording_writer *w, int err)
 {
-    static const char more[] = "; what was written until then can be read, and may be more than is told here";
+    static const char more[] = "; what was written until then can be read, and may be more than is said here";
 
     return w->plan.ring_ns ? err : recording_file_say(w, err, w->chunks ? more : "");
 }

@@ -542,7 +542,7 @@ int http_start(int socket, const struct http_settings *settings, struct http **o
         h->connections[i].fd = -1;
     snprintf(
         h->about, sizeof h->about,
-        "erlsnoop tells here what it counts of Erlang VMs.\n"
+        "erlsnoop serves here what it counts of Erlang VMs.\n"
         "http://%s/metrics     the metrics: the text format of Prometheus, or OpenMetrics for whoever accepts that\n"
         "http://%s/-/healthy   200 while it runs\n",
         where, where);

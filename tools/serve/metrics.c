@@ -616,7 +616,7 @@ static void print_losses(const struct metrics *m, struct openmetrics *om)
 static void print_own(const struct metrics *m, struct openmetrics *om)
 {
     static const struct openmetrics_family
-        build = {"erlsnoop_build", OPENMETRICS_INFO, OPENMETRICS_ONE, "the erlsnoop that tells this"},
+        build = {"erlsnoop_build", OPENMETRICS_INFO, OPENMETRICS_ONE, "the erlsnoop that serves this"},
         cpu = {"erlsnoop_cpu", OPENMETRICS_COUNTER, OPENMETRICS_NS,
                "processor time of erlsnoop itself, without its programs in the kernel"},
         resident = {"erlsnoop_resident_memory", OPENMETRICS_GAUGE, OPENMETRICS_BYTES, "memory of erlsnoop itself"},

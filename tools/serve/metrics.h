@@ -21,7 +21,7 @@ struct metrics_settings {
     const bool *on; /* VIEW_COUNT; stays the caller's */
     const char *version;
     uint64_t start_ns, wall_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
-    uint64_t linger_ns;                /* a VM that ended is told for so long */
+    uint64_t linger_ns;                /* a VM that ended is served for so long */
     /* The name of a VM, untrusted; empty: it has none. */
     void (*name)(int pid, char *out, size_t size);
 };

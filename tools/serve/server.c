@@ -143,7 +143,7 @@ void server_linger(struct server *serve)
     if (!serve->settings.linger_ns || signals_first_ns())
         return;
     tell_address(serve);
-    note("its last counts are told for %g s more; Ctrl-C ends", (double)serve->settings.linger_ns / 1e9);
+    note("its last counts are served for %g s more; Ctrl-C ends", (double)serve->settings.linger_ns / 1e9);
     http_hold(serve->http);
     metrics_begin(serve->metrics, clock_ns(CLOCK_MONOTONIC)); /* a result without a VM: none is watched any more */
     metrics_finish(serve->metrics, &serve->own);

@@ -17,7 +17,7 @@ struct server_settings {
     const char *listen; /* as of http_listen */
     const char *hosts;  /* as of http_serves_host; stays the caller's, as `on` does */
     const bool *on;     /* VIEW_COUNT: what is told */
-    uint64_t linger_ns; /* a VM that ended is told for so long */
+    uint64_t linger_ns; /* a VM that ended is served for so long */
 };
 
 /* Exemplars are made of what took so long, unless asked for otherwise. */

@@ -230,7 +230,7 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
         err = otp_threads_put(names_memory(session_names(s), (uint32_t)t->pid), &plan->vm->layout, plan->vm->symbols,
                               slot, session_map(s, "efile_threads"));
     if (err)
-        note("who asks for operations of '%s' (process %d) is not told: %s", t->name, t->pid, strerror(-err));
+        note("who asks for operations of '%s' (process %d) is not known: %s", t->name, t->pid, strerror(-err));
     return 0;
 }
 

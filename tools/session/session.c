@@ -749,7 +749,7 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
     if (err < 0 && s.outlet.failed)
         err = -s.outlet.failed;
     if (err == -ETIMEDOUT)
-        fail(err, "told to end before the results were read");
+        fail(err, "a signal came before the results were read");
     else if (err < 0 && err != -EPIPE && s.outlet.failed)
         fail(err, "cannot write results: %s", strerror(-err));
     finish(&s);

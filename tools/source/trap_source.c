@@ -527,7 +527,7 @@ int trap_source_require(const struct wanted *wanted, const struct target *t, con
             return 0;
     }
     return fail(-ENOTSUP,
-                "'%s' (%s) can tell nothing of what is to be recorded; erlsnoop doctor -p %d tells what it can",
+                "'%s' (%s) has none of the events to record; erlsnoop doctor -p %d shows which it has",
                 t->name, t->provider->text, t->pid);
 }
 
@@ -568,7 +568,7 @@ void trap_source_hooked(struct trap_source *s, const struct target *t, const str
         err = otp_threads_put(names_memory(s->watch->names, (uint32_t)t->pid), &plan->vm->layout, plan->vm->symbols,
                               slot, map_of(s, "efile_threads"));
     if (err)
-        note("who asks for operations of '%s' (process %d) is not told: %s", t->name, t->pid, strerror(-err));
+        note("who asks for operations of '%s' (process %d) is not known: %s", t->name, t->pid, strerror(-err));
 }
 
 int trap_source_fd(const struct trap_source *s)

@@ -28,7 +28,7 @@ struct verdict {
 
 /* What is said of views that it does not serve: of '%s' (process %d), names of views. */
 #define VERDICT_UNSERVED                                                                                               \
-    "'%s' (process %d) cannot tell %s: no function of it stands for these events; erlvm can, the manual says who else"
+    "'%s' (process %d) does not have %s: no function of it stands for these events; erlvm has, the manual says who else"
 /*
  * Whether a stock emulator, with notes or without, can tell what the view asks: it has a note or a hook for one of the
  * view's probes, and none that hooks tell in other releases is missing, but for what views do without.

@@ -46,7 +46,7 @@ static int complain_none(const char *name)
     bool root = geteuid() == 0;
 
     if (name)
-        return fail(-ESRCH, "no Erlang VM '%s' runs here%s; erlsnoop list tells those that do", name,
+        return fail(-ESRCH, "no Erlang VM '%s' runs here%s; erlsnoop list shows those that do", name,
                     root ? "" : " that you may look at");
     return fail(-ESRCH, root ? "no Erlang VM runs here; start one, or use -a to wait for it"
                              : "no Erlang VM runs here that you may look at; run as root to see those of others");

@@ -75,7 +75,7 @@ static void pause_after(struct connections *c, uint64_t began_ns, double seconds
     c->due_ns = now_ns + took_ns * PAUSE;
     if (c->said_pause || pause < seconds)
         return;
-    note("TCP peers are not told in each result: to read the connections took %.2f s, they are read again after %.0f s",
+    note("TCP peers are not in each result: to read the connections took %.2f s, they are read again after %.0f s",
          (double)took_ns / 1e9, pause);
     c->said_pause = true;
 }

@@ -253,7 +253,7 @@ bool view_keeps_slowest(const bool on[VIEW_COUNT]);
 bool view_tells_owners(const bool on[VIEW_COUNT]);
 /* What --by takes, with a bar before each; and its text in the help. */
 extern const char view_bys[];
-#define VIEW_BY_TEXT "what processes are told apart by (owner)"
+#define VIEW_BY_TEXT "what has a row of its own (owner)"
 void view_slowest_default(const bool on[VIEW_COUNT], __u64 *shown);
 /* --top N for the views that are on; its line of help. Fails: FAIL_USAGE, said. */
 int view_slowest_parse(const bool on[VIEW_COUNT], const char *text, __u64 *shown);
