@@ -85,9 +85,9 @@ int before_each(struct before *before, enum pending_kind kind,
     return 0;
 }
 
-int before_file_runs(struct before *before, uint32_t vm, ev_id id)
+int before_file_runs(struct before *before, uint32_t vm, ev_id id, uint64_t *began_ns)
 {
-    ensure(!before && !vm && !id);
+    ensure(!before && !vm && !id && !began_ns);
     return 0;
 }
 
