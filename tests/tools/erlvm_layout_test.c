@@ -95,7 +95,7 @@ START_TEST(test_erlvm_layout_refuses_what_lies)
             {FAKE_TABLE + 8, LAYOUT_VERSION + 1, 4, -ENOTSUP,
              "its table erlvm_layout is of version 2; this erlsnoop knows version 1"},
             {FAKE_TABLE + 12, 16, 4, -ENOTSUP, "version"},
-            {FAKE_TABLE + 16, 1, 8, -ENOTSUP, "what its table erlvm_layout tells of the atom table makes no sense"},
+            {FAKE_TABLE + 16, 1, 8, -ENOTSUP, "what its table erlvm_layout says of the atom table makes no sense"},
             {FAKE_TABLE + 16, 0, 8, -EAGAIN, "the atom table is not filled in yet"},
             {FAKE_PARTS, 0, 8, -EAGAIN, "the atom table is not filled in yet"},
             {FAKE_PARTS + 24 + 8, 0, 8, -EAGAIN, "the process table is not filled in yet"},

@@ -449,7 +449,7 @@ static const struct {
     {"$ERLSNOOP trace -o /dev/full -- " VM " spawn", "cannot write '/dev/full': No space left", 1},
     {"$ERLSNOOP trace -o r --source texts", "--source must be batches or notes, not 'texts'", 2},
     {"erl -noinput -eval 'file:write_file(\"up\", \"1\").' & p=$!; await up; $ERLSNOOP trace -o r -p $p user_trace-i4s4; s=$?; kill $p; [ -e r ] && exit 3; exit $s",
-     "can tell nothing of what is to be recorded; erlsnoop doctor -p", 1},
+     "has none of the events to record; erlsnoop doctor -p", 1},
     {"$ERLSNOOP report", "a file is missing", 2},
     {"$ERLSNOOP report nothing", "cannot read 'nothing': No such file", 1},
     {"$ERLSNOOP report $ERLSNOOP", "is no recording of erlsnoop trace", 1},
