@@ -41,16 +41,21 @@ struct source {
     const char *root; /* of its file system; NULL: no debug files are looked for */
 };
 
+/* It has ended, or has become another program, as a child that was just forked does. */
+static int is_gone(char *why, size_t size)
+{
+    snprintf(why, size, "its memory map does not show the executable");
+    return -EAGAIN;
+}
+
 static int find_places(struct otp_vm *vm, const struct source *from, char *why, size_t size)
 {
     struct otp_layout *l = &vm->layout;
     uint64_t apply;
 
     l->bias = from->bias;
-    if (!l->bias) { /* it has ended, or has become another program, as a child that was just forked does */
-        snprintf(why, size, "its memory map does not show the executable");
-        return -EAGAIN;
-    }
+    if (!l->bias)
+        return is_gone(why, size);
     l->procs = locate(vm, "erts_proc");
     l->atoms = locate(vm, "erts_atom_table");
     if (!l->procs || !l->atoms) {
@@ -155,10 +160,8 @@ int otp_vm_new(const struct target *t, struct otp_vm **out, char *why, size_t si
     int err = memory_open(t->pid, &from.memory);
     char root[64];
 
-    if (err == -ENOENT) { /* it has ended */
-        snprintf(why, size, "its memory map does not show the executable");
-        return -EAGAIN;
-    }
+    if (err == -ENOENT)
+        return is_gone(why, size);
     if (err) {
         snprintf(why, size, "its memory cannot be read: %s", rights_explain(err));
         return err;
@@ -167,6 +170,8 @@ int otp_vm_new(const struct target *t, struct otp_vm **out, char *why, size_t si
     from.root = root;
     err = new_vm(&from, out, why, size);
     memory_close(from.memory);
+    if (err && elf_file_bias(t->elf, t->pid) != from.bias) /* meanwhile: what was read was half another's */
+        err = is_gone(why, size);
     return err;
 }
 
