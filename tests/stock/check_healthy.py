@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`erlsnoop diagnose` of servers that are well: RabbitMQ, ejabberd and an Elixir server of Debian 12 under full, closed load,
-and a node that does nothing, diagnosed again and again.
+"""`erlsnoop diagnose` of servers that are well: RabbitMQ, ejabberd and an Elixir server of Debian 12 under full, closed
+load, and a node that does nothing, diagnosed again and again.
 
-Fails where something of the server is found with a score above 50. What is found of the machine (somebody else takes its
-processors) is printed: it may be so. Printed, and not asserted: messages a processor second while it is diagnosed, against the
-mean of the unwatched time before and after; memory of erlsnoop; how long after its ten seconds it answers.
+Fails where something of the server is found with a score above 50. What is found of the machine (somebody else takes
+its processors) is printed: it may be so. Printed, and not asserted: messages a processor second while it is diagnosed,
+against the mean of the unwatched time before and after; memory of erlsnoop; how long after its ten seconds it answers.
   BUILD, STOCK_CHROOTS    as check_stock.py
   HEALTHY_SECONDS         of diagnosing, of each (600)
   HEALTHY                 which (rabbitmq ejabberd elixir idle)
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from check_services import Failure, Running, median, needs_root_and_chroot, services
+from check_services import Failure, Running, median, needs_root_and_chroot, run_checks, services
 from check_stock import DEADLINE, ERLSNOOP
 
 SECONDS = float(os.environ.get("HEALTHY_SECONDS", "600"))
@@ -105,7 +105,7 @@ class Idle:
 
 
 def diagnose_on(name, server):
-    """Again and again; how often something of the server was found."""
+    """Again and again. Failure: something of the server was found."""
     told, ratios, late, kilobytes, until = {}, [], [], 0, time.monotonic() + SECONDS
     while time.monotonic() < until:
         found, took, memory, ratio = server.diagnosed()
@@ -118,20 +118,21 @@ def diagnose_on(name, server):
     print(f"{name:<10} {len(late):>9} {cost:>14} {kilobytes / 1000:>7.0f} MB {median(late):>9.2f} s {max(late):>7.2f} s", flush=True)
     for rule, scores in sorted(told.items(), key=lambda row: -max(row[1])):
         print(f"{'':<10} {rule}: {len(scores)} times, score {max(scores):.0f} at most", flush=True)
-    return sum(score > MOST_SCORE for rule, scores in told.items() if rule not in OF_THE_MACHINE for score in scores)
+    alarms = sum(score > MOST_SCORE for rule, scores in told.items() if rule not in OF_THE_MACHINE for score in scores)
+    if alarms:
+        raise Failure(f"{alarms} findings above {MOST_SCORE} of a server that is well")
 
 
 def diagnose_server(root, service):
     with Running(root, service) as running:
         running.window()  # warm
-        alarms = diagnose_on(service.name, Server(running))
+        diagnose_on(service.name, Server(running))
         running.finish()
-        return alarms
 
 
 def diagnose_idle():
     with Idle() as node:
-        return diagnose_on("idle", node)
+        diagnose_on("idle", node)
 
 
 def main():
@@ -140,20 +141,8 @@ def main():
         return status
     wanted = os.environ.get("HEALTHY", "rabbitmq ejabberd elixir idle").split()
     checks = [(service.name, diagnose_server, (root, service)) for service in services(root)] + [("idle", diagnose_idle, ())]
-    failed = 0
     print(f"{'SERVER':<10} {'DIAGNOSED':>9} {'PER CPU SECOND':>14} {'MEMORY':>10} {'ANSWERED':>11} {'AT MOST':>9}")
-    for name, check, arguments in checks:
-        if name not in wanted:
-            continue
-        try:
-            alarms = check(*arguments)
-            if alarms:
-                raise Failure(f"{alarms} findings above {MOST_SCORE} of a server that is well")
-        except (Failure, subprocess.TimeoutExpired) as why:
-            print(f"{name}: {why}")
-            failed += 1
-    print("check-healthy: " + (f"{failed} failed" if failed else "passed"))
-    return 1 if failed else 0
+    return run_checks("check-healthy", wanted, checks)
 
 
 if __name__ == "__main__":

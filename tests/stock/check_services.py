@@ -236,23 +236,29 @@ def needs_root_and_chroot(check):
         return None, 1 if os.environ.get("CI") == "true" else 0
 
 
+def run_checks(name, wanted, checks):
+    """Those of (name, function, arguments) that are wanted, one after the other; the status to end with, which is said"""
+    failed = 0
+    for of, check, arguments in checks:
+        if of not in wanted:
+            continue
+        try:
+            check(*arguments)
+        except (Failure, subprocess.TimeoutExpired) as why:
+            print(f"{of}: {why}")
+            failed += 1
+    print(f"{name}: " + (f"{failed} failed" if failed else "passed"))
+    return 1 if failed else 0
+
+
 def main():
     root, status = needs_root_and_chroot("check-services")
     if not root:
         return status
     wanted = os.environ.get("SERVICES", "rabbitmq ejabberd elixir cluster").split()
-    failed = 0
     print(f"{'SERVICE':<10} {'WATCHER':<8} {'MESSAGES/S':>10} {'THROUGHPUT':>14} {'CPU EACH':>11} {'PER CPU SECOND':>16} {'TOLD':>12} {'LOST':>8}")
     checks = [(service.name, check_service, (root, service)) for service in services(root)] + [("cluster", check_cluster, (root,))]
-    for name, check, arguments in checks:
-        if name in wanted:
-            try:
-                check(*arguments)
-            except (Failure, subprocess.TimeoutExpired) as why:
-                print(f"{name}: {why}")
-                failed += 1
-    print("check-services: " + (f"{failed} failed" if failed else "passed"))
-    return 1 if failed else 0
+    return run_checks("check-services", wanted, checks)
 
 
 if __name__ == "__main__":

@@ -294,7 +294,7 @@ void find_purge_kills(const struct evidence *e, struct findings *out)
             continue;
         findings_add(out, FINDING_purge_kills, findings_least(52 + 10 * findings_tens((double)row->killed), 85), 0,
                      module, "its purges killed %llu processes, which ran old code; most of all that were killed so, "
-                     "%llu, were %s", row->killed, most ? most->killed : 0, most ? owner : "not told");
+                     "%llu, were %s", row->killed, most ? most->killed : 0, most ? owner : "not known");
         if (most)
             findings_also(out, FINDING_purge_kills, owner);
     }

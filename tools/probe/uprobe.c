@@ -251,12 +251,13 @@ static int pass_event(void *ctx)
 {
     int event = (int)syscall(SYS_perf_event_open, ctx, getpid(), -1, -1, PERF_FLAG_FD_CLOEXEC);
 
-    if (event >= 0)
-        close(event);
+    if (event < 0)
+        return -errno;
+    close(event);
     return 0;
 }
 
-void uprobe_settle(void)
+bool uprobe_settle(void)
 {
     static uint64_t offset;
     int type = read_uprobe_type();
@@ -265,8 +266,7 @@ void uprobe_settle(void)
 
     offset = offset ? offset : own_offset((uintptr_t)uprobe_milestone);
     attr.probe_offset = offset;
-    if (type >= 0 && offset)
-        apart_call(pass_event, &attr);
+    return type >= 0 && offset && !apart_call(pass_event, &attr);
 }
 
 uint64_t uprobe_trap_ns(void)

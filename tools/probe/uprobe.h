@@ -38,9 +38,10 @@ uint64_t uprobe_trap_ns(void);
  * Waits until the kernel may remove traps at once. It forgets what a trap is for, waits for all processors (10 to 50
  * ms), and removes the trap: threads that run into it meanwhile pay for that, and no program counts them. It does not
  * wait again soon after it has: so a trap of this process goes first. Source: percpu_down_write(&dup_mmap_sem) in
- * kernel/events/uprobes.c, rcu_sync_enter in kernel/rcu/sync.c of Linux.
+ * kernel/events/uprobes.c, rcu_sync_enter in kernel/rcu/sync.c of Linux. False: no such trap could be set, and the
+ * kernel waits in the midst.
  */
-void uprobe_settle(void);
+bool uprobe_settle(void);
 /*
  * Whether a process whose system calls are filtered (seccomp) outlives a probe at the return of a function. Kernels
  * 6.11 to 6.13 end such a probe with a system call that the process makes itself, and the filter may kill it for that.
