@@ -414,10 +414,14 @@ ifneq ($(filter demo check bench fuzz,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-# Tests in two rows at the same time: those of tools wait most of the time, those of the VM compute. Slow builds compute all the
-# time: one row.
+# Tests in two rows at the same time: those of tools wait most of the time, those of the VM compute. The rows take about as long
+# with suites of tools in the first that hold counts, which do not change where others compute. Slow builds compute all
+# the time: one row.
+COUNTING = bpftrace sources
 test_bins = $(filter $(1:%=$(BUILD)/tests/%),$(TEST_BINS))
-TEST_ROWS = $(if $(SAN)$(GC_STRESS),"$(TEST_BINS)","$(call test_bins,unit erl)" "$(call test_bins,probes tools)")
+but = $(subst $() ,$(comma),$(COUNTING:%=-%))
+TEST_ROWS = $(if $(SAN)$(GC_STRESS),"$(TEST_BINS)","$(call test_bins,unit erl) $(BUILD)/tests/tools:$(subst $() ,$(comma),$(COUNTING))" \
+	"$(call test_bins,probes) $(BUILD)/tests/tools:$(but)")
 
 # The fuzz targets are built too, so that they keep up with the code; they run by `make fuzz`, which optimizes them.
 check-build: deps-check

@@ -1,20 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs test binaries: each argument is a row of them ("A B"), which run one after the other, and the rows run at the same
-# time; all give way to the last, whose tests watch others and must not be late. Shows what a binary printed when it has
-# ended, and closes with the tests that failed and one line that adds up all counts.
+# Runs test binaries: each argument is a row of them ("A B:SUITE,SUITE B:-SUITE,-SUITE"), which run one after the other: whole,
+# or those suites alone, or all but those. The rows run at the same time; all give way to the last, whose tests watch
+# others and must not be late. Shows what a binary printed when it has ended, and closes with the tests that failed and one
+# line that adds up all counts.
 # A test that must be skipped prints a line `SKIP <name>: <reason>`, and is not counted as passed; with CI=true, which .ci/run
 # sets, it is a failure, but for what tests/skips names.
 set -u
 
 # In a process of its own: for each binary $LOG/<name> has what it printed, $LOG/<name>.status its exit status.
 run_row() {
-	local bin name way=()
+	local bin name suites way=()
 	[ "$1" = "$LAST" ] || way=(nice -n 5)
 	for bin in $1; do
 		name=$(basename "$bin")
 		SECONDS=0
-		"${way[@]}" "$bin" >"$LOG/$name" 2>&1
+		IFS=:, read -ra suites <<<"$bin"
+		"${way[@]}" "${suites[@]}" >"$LOG/$name" 2>&1
 		echo $? >"$LOG/$name.status"
 		flock "$LOG" bash -c 'echo "== $1 ($2 s)"; cat "$3"' - "$name" $SECONDS "$LOG/$name"
 	done

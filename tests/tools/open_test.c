@@ -494,8 +494,7 @@ START_TEST(test_open_tells_whom_a_busy_connection_over_tls_held_before)
 }
 END_TEST
 
-Suite *tools_open_suite(void);
-Suite *tools_open_suite(void)
+Suite *open_suite(void)
 {
     Suite *suite = suite_create("open");
     TCase *all = tcase_create("all");

@@ -148,8 +148,7 @@ START_TEST(test_shares_of_a_histogram)
 }
 END_TEST
 
-Suite *tools_shares_suite(void);
-Suite *tools_shares_suite(void)
+Suite *shares_suite(void)
 {
     Suite *suite = suite_create("shares");
     TCase *all = tcase_create("all");
