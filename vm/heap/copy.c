@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole copies of terms. A copy is breadth first: objects are copied flat to the end, and the scan that follows
- * replaces each pointer by a copy of what it points to, so that the depth of a term costs no stack.
+ * replaces each pointer by a copy of what it points to, so that the depth of a term costs no stack. Lists of immediates
+ * are not scanned.
  * Invariant: between `scan` and `top` the copied words still point to the source. */
 #include "heap/copy.h"
 
@@ -36,12 +37,20 @@ static inline void push_pending(struct pending *s, Term t)
 	s->terms[s->count++] = t;
 }
 
-static inline bool is_copied(Term t, bool whole)
+/* Of what is known to be a pointer. */
+static inline __attribute__((always_inline)) bool is_pointed_copied(Term t, bool whole)
 {
-	unsigned tag = term_primary(t);
+	return whole || likely(!term_is_literal(t)) || literal_is_leaving(term_ptr(t));
+}
 
-	return (tag == TAG_CONS || tag == TAG_BOXED) &&
-	       (whole || !term_is_literal(t) || literal_is_leaving(term_ptr(t)));
+static inline __attribute__((always_inline)) bool is_copied(Term t, bool whole)
+{
+	return (term_is_cons(t) || term_is_boxed(t)) && is_pointed_copied(t, whole);
+}
+
+static inline __attribute__((always_inline)) bool is_cell_copied(Term t, bool whole)
+{
+	return term_is_cons(t) && is_pointed_copied(t, whole);
 }
 
 /* The same; *literals (not wanted: NULL) becomes true when it is a literal that is not. */
@@ -95,10 +104,13 @@ static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, 
 	s.count = 0;
 	s.room = sizeof(s.fixed) / sizeof(s.fixed[0]);
 	while (goes_on(words, &most, passed)) {
-		if (term_is_cons(t) && is_copied(t, whole)) {
+		if (is_cell_copied(t, whole)) {
+			Term head = cons_head(t);
+
 			words += 2;
-			measure_part(&s, cons_head(t), whole, &words, literals);
 			t = cons_tail(t);
+			if (!term_is_immed(head))
+				measure_part(&s, head, whole, &words, literals);
 			continue;
 		}
 		if (is_counted(t, whole, literals)) {
@@ -183,42 +195,65 @@ Term copy_object(const Term *p, Term **top, Term **off_heap)
 	return term_from_boxed(at);
 }
 
-/* Copies a list's spine, its cells one after the other. */
-static Term copy_spine(Term t, Term **top, bool whole)
+/* Part of a copy, whose words the scan need not look at, as nothing in them points to the source. */
+struct leaves {
+	const Term *from, *to;
+};
+
+static inline void add_leaf(struct leaves *l, const Term *from, const Term *to)
 {
-	Term *at = *top;
-	Term first = term_from_cons(at);
+	if (l->to != from)
+		l->from = from;
+	l->to = to;
+}
+
+/* Copies a list's spine, its cells one after the other. */
+static inline __attribute__((always_inline)) Term copy_spine(Term t, Term **top, bool whole, struct leaves *l)
+{
+	Term *from = *top, *at = from;
+	Term all = ~(Term)0; /* bits that all words have that are no links */
 
 	for (;;) {
-		at[0] = cons_head(t);
+		Term head = cons_head(t);
+
 		t = cons_tail(t);
-		if (!(term_is_cons(t) && is_copied(t, whole)))
-			break;
-		at[1] = term_from_cons(at + 2);
+		at[0] = head;
+		all &= head;
 		at += 2;
+		if (!is_cell_copied(t, whole))
+			break;
+		at[-1] = term_from_cons(at);
 	}
-	at[1] = t;
-	*top = at + 2;
-	return first;
+	at[-1] = t;
+	*top = at;
+	if (term_is_immed(all & t))
+		add_leaf(l, from, at);
+	return term_from_cons(from);
 }
 
-static Term copy_flat(Term t, Term **top, Term **off_heap, bool whole)
+static inline __attribute__((always_inline)) Term copy_flat(Term t, Term **top, Term **off_heap, bool whole,
+							    struct leaves *l)
 {
-	return term_is_cons(t) ? copy_spine(t, top, whole) : copy_object(boxed_ptr(t), top, off_heap);
+	return term_is_cons(t) ? copy_spine(t, top, whole, l) : copy_object(boxed_ptr(t), top, off_heap);
 }
 
-static Term copy_all(Term t, Term **top, Term **off_heap, bool whole)
+static inline __attribute__((always_inline)) Term copy_all(Term t, Term **top, Term **off_heap, bool whole)
 {
+	struct leaves leaves = { NULL, NULL };
 	Term *scan = *top;
 	Term *from = *top;
 	Term copy;
 
 	if (!is_copied(t, whole))
 		return t;
-	copy = copy_flat(t, top, off_heap, whole);
+	copy = copy_flat(t, top, off_heap, whole, &leaves);
 	while (scan < *top) {
 		Term w = *scan;
 
+		if (scan == leaves.from) {
+			scan = from + (leaves.to - from);
+			continue;
+		}
 		if (term_is_header(w)) {
 			struct object_shape shape = object_shape(scan);
 
@@ -228,13 +263,13 @@ static Term copy_all(Term t, Term **top, Term **off_heap, bool whole)
 			}
 			for (uint32_t i = shape.first_term; i < shape.last_term; i++)
 				if (is_copied(scan[i], whole))
-					scan[i] = copy_flat(scan[i], top, off_heap, whole);
+					scan[i] = copy_flat(scan[i], top, off_heap, whole, &leaves);
 			scan += shape.words;
 			continue;
 		}
 		/* The links that copy_spine made point into the copy already. */
 		if (is_copied(w, whole) && !(term_ptr(w) >= from && term_ptr(w) < *top))
-			*scan = copy_flat(w, top, off_heap, whole);
+			*scan = copy_flat(w, top, off_heap, whole, &leaves);
 		scan++;
 	}
 	return copy;
