@@ -51,6 +51,7 @@
 
 #define SWAPOUT() (p->heap.top = HTOP, p->heap.stop = E)
 #define SWAPIN() (HTOP = p->heap.top, E = p->heap.stop)
+#define STORE_HEAP() SWAPOUT() /* for a function that machine code calls, too */
 
 #define DISPATCH_TO(op) goto *table[op]
 #define DISPATCH() DISPATCH_TO((uint16_t)*I)
@@ -62,6 +63,7 @@
 #define DISPATCH_NEAR() DISPATCH()               /* I is in the module of the operation before */
 #define GO_ON(tail) goto tail
 #define CALL_SHARED(op) do { } while (0)         /* machine code has one text for all of them */
+#define LEAVE_WHEN(rare) do { } while (0)        /* where machine code leaves to the loop */
 #define JUMP_BY(words) JUMP(words)               /* a number of words that is no field of this operation */
 #define JUMP_WORD(n) JUMP((int64_t)W(n))         /* a label in that word */
 

@@ -104,12 +104,13 @@ static void add_place(struct assembly *a, const Inst *at)
 	a->place_of[p->word] = (uint32_t)a->count;
 }
 
-/* It ends elsewhere: what is behind it is gone to by its address alone. */
+/* It ends elsewhere, or is where a process mostly waits: what is behind it is gone to by its address alone. */
 static bool goes_away(const struct place *p)
 {
 	const struct stencil *s = p->stencil;
 
-	return s == NULL || (s->patch_count > 0 && s->patches[s->patch_count - 1].hole == STENCIL_NATIVE);
+	return s == NULL || p->op == OP_loop_rec ||
+	       (s->patch_count > 0 && s->patches[s->patch_count - 1].hole == STENCIL_NATIVE);
 }
 
 /* The loop enters at a function, and behind what it did itself or may end, where that is worth it: two operations at
@@ -407,7 +408,8 @@ static void put_stencils(uint8_t *to)
 	struct stencil_ways ways = {
 		.leave = shared.exits[NATIVE_LEFT], .preempt_return = shared.exits[NATIVE_PREEMPTED_RETURN],
 		.failed = shared.exits[NATIVE_FAILED], .tail_failed = shared.exits[NATIVE_TAIL_FAILED],
-		.collect = shared.exits[NATIVE_COLLECT], .function = find_function,
+		.collect = shared.exits[NATIVE_COLLECT], .exited = shared.exits[NATIVE_EXITED],
+		.function = find_function,
 	};
 	const Inst *in_range = (const Inst *)(code_area_native() + CODE_NATIVE_BYTES);
 

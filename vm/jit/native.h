@@ -22,6 +22,7 @@ enum native_exit {
 	NATIVE_FAILED,           /* the native function that rbx calls, which may want something else */
 	NATIVE_TAIL_FAILED,      /* the same, as a function's last call */
 	NATIVE_COLLECT,          /* as NATIVE_LEFT, with x[0] alone; a collection is due first */
+	NATIVE_EXITED,           /* the process ends, by a signal */
 	NATIVE_EXITS
 };
 

@@ -96,9 +96,11 @@ const struct stencil *stencil_find(unsigned op, const Inst *i)
 	return found;
 }
 
-/* It is made with no word of its operation in it. */
+#define HEXADECIMAL(digits) 0x##digits
+#define SHARED_J(digits) HEXADECIMAL(digits)
 const struct stencil *stencil_shared(unsigned number)
 {
+	enum { shared_j = SHARED_J(STENCIL_SHARED_J) };
 	static const uint16_t ops[] = {
 #define STENCIL_SHARED(op, n) [n] = OP_##op,
 		STENCILS_SHARED
@@ -106,7 +108,7 @@ const struct stencil *stencil_shared(unsigned number)
 	};
 
 	for (size_t n = first_of(ops[number]); n < stencil_count && stencils[n].op == ops[number]; n++)
-		if (stencils[n].w == 0)
+		if (stencils[n].j == shared_j)
 			return &stencils[n];
 	return NULL;
 }
@@ -149,6 +151,8 @@ static uint64_t value_of(const struct stencil_patch *p, const Inst *i, const str
 		return ways->tail_failed;
 	case STENCIL_COLLECT:
 		return ways->collect;
+	case STENCIL_EXITED:
+		return ways->exited;
 	case STENCIL_HERE:
 		return (uintptr_t)i;
 	case STENCIL_RANGE:

@@ -15,15 +15,19 @@
 #include "code/opcodes.h"
 #include "proc/process.h"
 
-/* Calls of native functions have a stencil that jumps to one that all of them share, which reads the operation at rbx:
- * it never moves nor goes, so that a native may do to the module what it likes. STENCIL_SHARED(operation, n of N) */
+/* Calls of native functions, and what may send or handle a signal, have a stencil that jumps to one that all of them
+ * share, which reads the operation at rbx: it never moves nor goes, so that what is called may do to the module what it
+ * likes. STENCIL_SHARED(operation, n of N) */
 #define STENCILS_SHARED                                                                            \
 	STENCIL_SHARED(call_bif, 0)                                                                \
 	STENCIL_SHARED(call_bif_only, 1)                                                           \
-	STENCIL_SHARED(call_bif_last, 2)
+	STENCIL_SHARED(call_bif_last, 2)                                                           \
+	STENCIL_SHARED(send, 3)                                                                    \
+	STENCIL_SHARED(loop_rec, 4)
 #define STENCIL_SHARED(op, n) + 1
 enum { STENCIL_SHARED_COUNT = 0 STENCILS_SHARED };
 #undef STENCIL_SHARED
+#define STENCIL_SHARED_J 8000 /* its struct stencil.j, in hexadecimal: that of no operation */
 
 /* What a word of an operation holds, two bits each. */
 enum stencil_word { STENCIL_X, STENCIL_Y, STENCIL_WIDE, STENCIL_NARROW /* 0 to 2^31 - 1 */ };
@@ -46,6 +50,7 @@ enum stencil_word { STENCIL_X, STENCIL_Y, STENCIL_WIDE, STENCIL_NARROW /* 0 to 2
 	STENCIL_HOLE(FAILED, "TO_native_failed", 0) /* the loop's tails of those names, with rbx at the call */ \
 	STENCIL_HOLE(TAIL_FAILED, "TO_bif_tail_failed", 0)                                         \
 	STENCIL_HOLE(COLLECT, "TO_bif_collect", 0) /* and this with rbx behind it */               \
+	STENCIL_HOLE(EXITED, "TO_exited", 0)                                                       \
 	STENCIL_HOLE(HERE, "HERE", 0)    /* the operation itself */                                \
 	STENCIL_HOLE(RANGE, "range", 0)  /* of code: its address >> CODE_RANGE_SHIFT */            \
 	STENCIL_HOLE(FUNCTION, "", 0)    /* of C, by its number in stencil_functions */
@@ -126,7 +131,7 @@ struct stencil_ways {
 	uintptr_t (*preempt_at)(void *arg, const Inst *at);
 	uintptr_t (*function)(void *arg, unsigned number);
 	const uintptr_t *shared; /* of STENCIL_SHARED_COUNT; NULL: no stencil that is filled needs them */
-	uintptr_t failed, tail_failed, collect; /* the same */
+	uintptr_t failed, tail_failed, collect, exited; /* the same */
 };
 /* Do the operands fit their holes? Ways, which are near, do. */
 bool stencil_fits(const struct stencil *s, const Inst *i);

@@ -424,12 +424,25 @@ bool message_send_any(Process *from, Term to, Term message)
 	return true;
 }
 
+bool message_send_usual(Process *from, Term to, Term message)
+{
+	Term pid = to, alias = TERM_NONE;
+
+	if (unlikely(!term_is_local_pid(to))) {
+		if (term_is_atom(to))
+			pid = registry_whereis(to);
+		else if (term_is_local_ref(to))
+			pid = ref_tag(alias = to);
+		if (!term_is_local_pid(pid))
+			return false;
+	}
+	send_local_watched(from, pid, alias, message, false);
+	return true;
+}
+
 bool message_send_unwatched(Process *from, Term to, Term message)
 {
-	if (unlikely(!term_is_local_pid(to)))
-		return message_send_any(from, to, message);
-	send_local_watched(from, to, TERM_NONE, message, false);
-	return true;
+	return message_send_usual(from, to, message) || message_send_any(from, to, message);
 }
 
 bool signal_send(Term to, struct signal *s)
@@ -635,7 +648,7 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 		tell_waited(p, s);
 	if (watched && unlikely(PROBE_ON(request__step)))
 		request_received(p, s->term);
-	if (unlikely(p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL)) {
+	if (unlikely(message_tells_tracer(p, s))) {
 		seq_token_receive(p, s->token);
 		if (s->token != NIL && trace_hooks.seq_received != NULL)
 			trace_hooks.seq_received(p, s->token, s->term);

@@ -78,6 +78,9 @@ void message_count_send(Process *from, Term to, Term message);
 void message_deliver(Process *to, Term from, Term message, struct fragment *takes);
 /* The same as message_send_any, without a look at the probes: for slices that nobody watches. */
 bool message_send_unwatched(Process *from, Term to, Term message);
+/* The same, of what machine code may send: to processes of this node, by pid, name or alias. Fails: false, nothing was
+ * done. */
+bool message_send_usual(Process *from, Term to, Term message);
 /* `to` is a pid, a registered name, {name, node()}, or an alias ref: erlang:send/2's rules. Fails: returns false on
  * badarg (no such name), when from waits now (exc_kind EXC_WAIT), or with an exception set: larger than a node can be
  * told. Ports: through message_send_port. from is a process. */
@@ -110,6 +113,11 @@ static inline void message_next(Process *p) { p->msg_save = &(*p->msg_save)->nex
  * message__receive. */
 void message_remove(Process *p);
 void message_remove_unwatched(Process *p);
+/* Is a tracer told when p takes the message s, by their sequential trace tokens? */
+static inline bool message_tells_tracer(const Process *p, const struct signal *s)
+{
+	return p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL;
+}
 /* timeout: position back to the start; and tells p's tracer. */
 void message_rewind(Process *p);
 void message_timed_out(Process *p);

@@ -58,6 +58,12 @@ struct sched {
 	struct sched *next_thread;  /* private to sched.c */
 };
 
+/* Of the thread that has these registers: does somebody watch the slice that runs, or the next ones? */
+static inline bool sched_is_watched(const Term *x)
+{
+	return ((const struct sched *)((const char *)x - offsetof(struct sched, x)))->watch != WATCH_NOTHING;
+}
+
 /* Wired in main.c before sched_start: runs p until its slice ends. X registers are loaded and saved by it. */
 extern enum run_result (*sched_run_process)(struct sched *s, Process *p);
 

@@ -133,7 +133,7 @@ static bool is_way(enum stencil_hole hole)
 	return hole == STENCIL_LABEL || hole == STENCIL_WORD_LABEL || hole == STENCIL_PREEMPT ||
 	       hole == STENCIL_PREEMPT_RETURN || hole == STENCIL_NEXT || hole == STENCIL_EXIT ||
 	       hole == STENCIL_LEAVE || hole == STENCIL_NATIVE || hole == STENCIL_FAILED ||
-	       hole == STENCIL_TAIL_FAILED || hole == STENCIL_COLLECT;
+	       hole == STENCIL_TAIL_FAILED || hole == STENCIL_COLLECT || hole == STENCIL_EXITED;
 }
 
 /* What the processor runs after it. A direct jump's target is a byte of the function, in `to` until all are read. */

@@ -158,6 +158,12 @@ extern struct bits_builder builder;
 #define goto EXIT(); struct /* a tail of the loop */
 #define SWAPOUT() EXIT()
 #define SWAPIN() EXIT()
+#define STORE_HEAP() (p->heap.top = HTOP, p->heap.stop = E)
+#define LEAVE_WHEN(rare)                                                                           \
+	do {                                                                                       \
+		if (unlikely(rare))                                                                \
+			EXIT();                                                                    \
+	} while (0)
 #define COLLECT(words, live) EXIT()
 #define COLLECT_KEEPING(words, live, place) EXIT()
 #define STANDS(op) true
@@ -258,6 +264,7 @@ __attribute__((cold)) WAY(hole_P0);
 __attribute__((cold)) WAY(hole_TO_native_failed);
 __attribute__((cold)) WAY(hole_TO_bif_tail_failed);
 __attribute__((cold)) WAY(hole_TO_bif_collect);
+__attribute__((cold)) WAY(hole_TO_exited);
 #define STENCIL_SHARED(op, n)                                                                      \
 	WAY(hole_N##n);                                                                            \
 	static inline __attribute__((always_inline)) int way_##op(void) { return hole_N##n(); }
@@ -389,16 +396,19 @@ static inline int before_the_first(void)
 
 #undef goto
 
-/* ---- what calls of native functions share: the operation is read where it stands */
+/* ---- what all such operations of all modules share: the operation is read where it stands */
+#define SHARED_NAME(op, j) SHARED_NAMED(op, j)
+#define SHARED_NAMED(op, j) int stencil_##op##__0_0_##j(void)
+#define SHARED(op) SHARED_NAME(op, STENCIL_SHARED_J)
+
 static inline Term call_at(const Inst *I)
 {
-	p->heap.top = HTOP;
-	p->heap.stop = E;
+	STORE_HEAP();
 	p->i = I;
 	return ((const struct export *)I[1])->call(p, x);
 }
 
-int stencil_call_bif__0_0_0(void)
+SHARED(call_bif)
 {
 	const Inst *I = rbx;
 	Term result = call_at(I);
@@ -413,14 +423,50 @@ static inline int call_ended(const Inst *I, uintptr_t frame)
 	NATIVE_ENDED(result);
 }
 
-int stencil_call_bif_only__0_0_0(void)
+SHARED(call_bif_only)
 {
 	return call_ended(rbx, 0);
 }
 
-int stencil_call_bif_last__0_0_0(void)
+SHARED(call_bif_last)
 {
 	return call_ended(rbx, ((const uint16_t *)rbx)[1]);
+}
+
+SHARED(send)
+{
+	const Inst *I = rbx;
+
+	STORE_HEAP();
+	p->i = I;
+	if (unlikely(!message_send_usual(p, x[0], x[1])))
+		AGAIN();
+	p->reds_left--;
+	HTOP = p->heap.top;
+	x[0] = x[1];
+	I += OPWORDS_send;
+	DISPATCH_NEAR();
+}
+
+/* No message is there to be looked at. */
+SHARED(loop_rec)
+{
+	const Inst *I = rbx;
+	Term r;
+
+	STORE_HEAP();
+	p->i = I;
+	r = message_fetch(p);
+	HTOP = p->heap.top;
+	if (likely(r != TERM_NONE)) {
+		REG_IN(((const uint16_t *)I)[1]) = r;
+		I += OPWORDS_loop_rec;
+		DISPATCH_NEAR();
+	}
+	if (unlikely(p->exc_kind == EXC_EXITED))
+		GO_ON(exited);
+	I += ((const int32_t *)I)[1];
+	DISPATCH_NEAR();
 }
 
 #define STENCIL(op, y, w, j, there)                                                                \

@@ -7,13 +7,6 @@
 #include "code/opcodes.h"
 #include "jit/stencil.h"
 
-/* Slices in which somebody watches messages are the loop's. */
-static const bool is_watched[OP_COUNT] = {
-#define OP(name, genop, signature, words)
-#define MOP(name, genop, signature, words) [OP_##name] = true,
-#include "code/opcodes.def"
-};
-
 /* Construction of binaries step by step, and native records. */
 static bool is_left_out(unsigned op)
 {
@@ -117,7 +110,7 @@ int main(void)
 	for (unsigned op = 0; op < OP_COUNT; op++) {
 		const struct opcode_info *o = opcode_info(op);
 
-		if (is_watched[op] || is_left_out(op) || stencil_op(op) != op)
+		if (is_left_out(op) || stencil_op(op) != op)
 			continue;
 		print_variants(o, 0, 0, 0, 0);
 	}

@@ -11,7 +11,9 @@
 #include "code/export.h"
 #include "code/opcodes.h"
 #include "stencils/stencil_code.h"
+#include "proc/message.h"
 #include "proc/process.h"
+#include "proc/sched.h"
 #include "unit.h"
 
 /* The compilers whose stencils are known; another one may make fewer. */
@@ -19,7 +21,7 @@
 
 /* Where a stencil leaves to: stubs that return their number. */
 enum way { WAY_NEXT, WAY_LEAVE, WAY_PREEMPT, WAY_PREEMPT_RETURN, WAY_LABEL, WAY_EXIT, WAY_PREEMPT_AT, WAY_FAILED, WAY_TAIL_FAILED,
-	WAY_COLLECT, WAY_SHARED, WAY_NATIVE, WAY_COUNT };
+	WAY_COLLECT, WAY_EXITED, WAY_SHARED, WAY_NATIVE, WAY_COUNT };
 enum { STUB_BYTES = 16, PAGE_BYTES = 4096, HEAP_WORDS = 64 };
 
 /* The registers that stencils and the loop share. */
@@ -34,7 +36,9 @@ static struct {
 	uint8_t *page;       /* stubs, then the stencil */
 	const Inst *label;   /* of the way out that was asked for last */
 	Inst code[8];
-	Term heap[HEAP_WORDS], x[8];
+	Term heap[HEAP_WORDS];
+	Term *x;             /* of sched */
+	struct sched sched;
 	Process process;
 	struct registers r;
 } bench;
@@ -58,6 +62,7 @@ static void set_up(void)
 	for (unsigned way = 0; way < WAY_COUNT; way++)
 		memcpy((void *)stub(way), (uint8_t[]){ 0xb8, (uint8_t)way, 0, 0, 0, 0xc3 }, 6); /* mov $way,%eax; ret */
 	bench.process.reds_left = 10;
+	bench.x = bench.sched.x;
 	for (unsigned i = 0; i < 8; i++)
 		bench.x[i] = SMALL(100 + i);
 	bench.r = (struct registers){ NULL, bench.heap + HEAP_WORDS - 8, bench.heap, &bench.process, bench.x };
@@ -70,17 +75,19 @@ static void put_32(unsigned n, int32_t value) { ((int32_t *)bench.code)[n] = val
 /* The stencil of the operation that stands there. */
 static enum way run_stencil(const struct stencil *s, const Inst *operation)
 {
-	const uintptr_t shared[STENCIL_SHARED_COUNT] = { stub(WAY_SHARED), stub(WAY_SHARED), stub(WAY_SHARED) };
+	uintptr_t shared[STENCIL_SHARED_COUNT];
 	uint8_t *at = bench.page + WAY_COUNT * STUB_BYTES;
 	struct stencil_ways ways = {
 		(uintptr_t)at + (s != NULL ? s->size : 0), stub(WAY_LEAVE), stub(WAY_PREEMPT), stub(WAY_PREEMPT_RETURN),
 		&bench.label, way_label, way_exit, way_preempt, way_function,
-		shared, stub(WAY_FAILED), stub(WAY_TAIL_FAILED), stub(WAY_COLLECT),
+		shared, stub(WAY_FAILED), stub(WAY_TAIL_FAILED), stub(WAY_COLLECT), stub(WAY_EXITED),
 	};
 	struct registers *r = &bench.r;
 	void *code = at;
 	uint32_t way;
 
+	for (unsigned i = 0; i < STENCIL_SHARED_COUNT; i++)
+		shared[i] = stub(WAY_SHARED);
 	ck_assert_ptr_nonnull(s);
 	ck_assert(stencil_fill(s, operation, &ways, at, (uintptr_t)at));
 	memcpy(at + s->size, (uint8_t[]){ 0xb8, WAY_NEXT, 0, 0, 0, 0xc3 }, 6);
@@ -139,7 +146,7 @@ START_TEST(test_stencil_table_covers_what_is_frequent)
 		OP_bif1, OP_bif2, OP_put_map_assoc, OP_put_map_exact, OP_bs_start_match3, OP_bs_get_integer_8, OP_bs_get_utf8,
 		OP_bs_get_binary_all, OP_bs_test_tail, OP_bs_scan, OP_bs_create_bin_append, OP_bs_create_bin_small, OP_fload2_fmul,
 		OP_fmul_fadd, OP_fload_element_fadd, OP_fnegate, OP_call_bif, OP_call_bif_only, OP_call_bif_last,
-		OP_apply, OP_apply_last,
+		OP_apply, OP_apply_last, OP_send, OP_loop_rec, OP_loop_rec_end, OP_remove_message, OP_wait_timeout, OP_timeout,
 	};
 
 	if (!IS_KNOWN_COMPILER)
@@ -149,12 +156,12 @@ START_TEST(test_stencil_table_covers_what_is_frequent)
 }
 END_TEST
 
-/* What collects, raises, waits, is watched, or calls natives of libraries. */
+/* What collects, raises, waits, or calls natives of libraries. */
 START_TEST(test_stencil_table_leaves_to_the_loop)
 {
 	static const enum opcode unwanted[] = {
-		OP_func_info, OP_call_nif, OP_breakpoint, OP_badmatch, OP_send, OP_loop_rec,
-		OP_wait, OP_wait_timeout, OP_timeout, OP_bs_create_bin, OP_bs_put_integer, OP_int_code_end,
+		OP_func_info, OP_call_nif, OP_breakpoint, OP_badmatch, OP_wait, OP_bs_create_bin, OP_bs_put_integer,
+		OP_int_code_end,
 	};
 
 	for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++)
@@ -384,6 +391,87 @@ START_TEST(test_stencil_calls_natives_as_last_calls)
 }
 END_TEST
 
+START_TEST(test_stencil_receives)
+{
+	struct signal second = { .term = SMALL(2), .token = NIL };
+	struct signal first = { .next = &second, .term = SMALL(1), .token = SMALL(3) };
+	Process *p = &bench.process;
+
+	if (!IS_KNOWN_COMPILER)
+		return;
+	set_up();
+	p->seq_token = p->dt_utag = NIL;
+	p->msg_first = &first;
+	p->msg_save = &p->msg_first;
+	put_16(1, reg_x(3));
+	put_32(1, 5);
+	ck_assert_int_eq(run(OP_loop_rec), WAY_NEXT);
+	ck_assert_uint_eq(bench.x[3], SMALL(1));
+	ck_assert_int_eq(run(OP_remove_message), WAY_EXIT); /* a tracer is told of its token */
+	ck_assert_int_eq(run(OP_loop_rec_end), WAY_LABEL);
+	ck_assert_ptr_eq(bench.label, bench.code + 5);
+	ck_assert_ptr_eq(p->msg_save, &first.next);
+	ck_assert_int_eq(p->reds_left, 9);
+	p->reds_left = 1;
+	ck_assert_int_eq(run(OP_loop_rec_end), WAY_EXIT);
+	ck_assert_ptr_eq(p->msg_save, &first.next);
+	ck_assert_int_eq(p->reds_left, 1);
+	ck_assert_int_eq(run(OP_timeout), WAY_NEXT);
+	ck_assert_ptr_eq(p->msg_save, &p->msg_first);
+	p->msg_save = &second.next;
+	ck_assert_int_eq(run(OP_loop_rec), WAY_SHARED);
+	ck_assert_ptr_eq(bench.r.i, bench.code);
+	ck_assert_int_eq(run(OP_send), WAY_SHARED);
+	bench.code[1] = SMALL(0);
+	ck_assert_int_eq(run(OP_wait_timeout), WAY_NEXT);
+	bench.code[1] = SMALL(1);
+	ck_assert_int_eq(run(OP_wait_timeout), WAY_EXIT);
+	bench.code[1] = SMALL(0);
+	atomic_store(&p->state, PS_TIMEOUT);
+	ck_assert_int_eq(run(OP_wait_timeout), WAY_EXIT);
+}
+END_TEST
+
+/* Nothing has come: the receive goes on where it waits. */
+START_TEST(test_stencil_receives_nothing)
+{
+	Inst *code;
+
+	if (!IS_KNOWN_COMPILER)
+		return;
+	set_up();
+	code = code_with_places();
+	((int32_t *)code)[1] = 5;
+	bench.r.i = code;
+	bench.process.msg_save = &bench.process.msg_first;
+	ck_assert_int_eq(run_stencil(stencil_shared(4), code), WAY_LEAVE);
+	ck_assert_ptr_eq(bench.r.i, code + 5);
+	*code_native_at(code + 5) = stub(WAY_NATIVE);
+	bench.r.i = code;
+	ck_assert_int_eq(run_stencil(stencil_shared(4), code), WAY_NATIVE);
+	bench.process.exc_kind = EXC_EXITED;
+	bench.r.i = code;
+	ck_assert_int_eq(run_stencil(stencil_shared(4), code), WAY_EXITED);
+}
+END_TEST
+
+START_TEST(test_stencil_of_messages_leaves_when_somebody_watches)
+{
+	static const enum opcode all[] = { OP_send, OP_loop_rec, OP_loop_rec_end, OP_remove_message, OP_timeout };
+	struct signal first = { .term = SMALL(1), .token = NIL };
+
+	if (!IS_KNOWN_COMPILER)
+		return;
+	set_up();
+	bench.process.msg_first = &first;
+	bench.process.msg_save = &bench.process.msg_first;
+	bench.sched.watch = WATCH_MESSAGES;
+	put_32(1, 5);
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		ck_assert_msg(run(all[i]) == WAY_EXIT, "%s", opcode_info(all[i])->name);
+}
+END_TEST
+
 START_TEST(test_stencil_fill_refuses_what_does_not_fit)
 {
 	static const struct stencil_patch far = { 0, STENCIL_WORD, STENCIL_ABS32, 1, 0 };
@@ -577,6 +665,9 @@ Suite *stencil_suite(void)
 	tcase_add_test(t, test_stencil_calls_and_returns_are_reductions);
 	tcase_add_test(t, test_stencil_calls_natives);
 	tcase_add_test(t, test_stencil_calls_natives_as_last_calls);
+	tcase_add_test(t, test_stencil_receives);
+	tcase_add_test(t, test_stencil_receives_nothing);
+	tcase_add_test(t, test_stencil_of_messages_leaves_when_somebody_watches);
 	tcase_add_test(t, test_stencil_fill_refuses_what_does_not_fit);
 	tcase_add_test(t, test_stencil_code_takes_what_is_proven);
 	tcase_add_test(t, test_stencil_code_refuses_what_is_not);
