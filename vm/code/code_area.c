@@ -2,16 +2,18 @@
 /* Pages of code. A page is free when it has no owner. */
 #include "code/code_area.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/log.h"
 #include "base/range.h"
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "layout.h"
 
-enum { PAGE_BYTES = 4096, PAGES = CODE_RANGE_BYTES / PAGE_BYTES };
+enum { PAGE_BYTES = 4096, PAGES = CODE_RANGE_BYTES / PAGE_BYTES, FIRST_PAGES = 1 };
 
 static struct {
 	uintptr_t base;      /* of the range */
@@ -43,14 +45,6 @@ static bool reserve_native(void)
 	area.range.bytes = CODE_RANGE_BYTES;
 	area.native = area.range.base - CODE_NATIVE_BYTES;
 	return true;
-}
-
-void code_area_init(void)
-{
-	if (!area.wants_native || !reserve_native())
-		range_reserve(&area.range, CODE_RANGE_BYTES, RANGE_LIMITED);
-	area.base = area.range.base;
-	lock_init(&area.lock, LOCK_code_area);
 }
 
 static size_t page_count(size_t words)
@@ -85,6 +79,19 @@ static size_t commit_run(size_t from, size_t n)
 	return first;
 }
 
+void code_area_init(void)
+{
+	if (!area.wants_native || !reserve_native())
+		range_reserve(&area.range, CODE_RANGE_BYTES, RANGE_LIMITED);
+	area.base = area.range.base;
+	lock_init(&area.lock, LOCK_code_area);
+	if (commit_run(0, FIRST_PAGES) != 0)
+		log_refused("use memory for code", errno);
+	area.next = FIRST_PAGES;
+}
+
+Inst *code_area_first(void) { return (Inst *)area.base; }
+
 Inst *code_area_take(struct code_instance *owner, size_t words)
 {
 	size_t n = page_count(words), first;
@@ -95,7 +102,7 @@ Inst *code_area_take(struct code_instance *owner, size_t words)
 	owner->taken = code_area_given();
 	first = commit_run(area.next, n);
 	if (first == PAGES)
-		first = commit_run(0, n);
+		first = commit_run(FIRST_PAGES, n);
 	for (size_t i = 0; first != PAGES && i < n; i++)
 		atomic_store_explicit(&area.owners[first + i], owner, memory_order_release);
 	if (first != PAGES)

@@ -25,11 +25,14 @@ enum { ARGUMENTS_MAX = 255 };
 
 static struct {
 	Inst return_code[FUNC_INFO_WORDS + 1];
-	Inst exit_code[FUNC_INFO_WORDS + 1];
 	Inst start_code[FUNC_INFO_WORDS + 1];
+} stubs;
+/* What functions return to, which machine code looks for in the range of code alone: in its first page. */
+static struct return_stubs {
+	Inst exit_code[FUNC_INFO_WORDS + 1];
 	Inst breakpoint_code[FUNC_INFO_WORDS + 1];
 	Inst line_code[FUNC_INFO_WORDS + 1];
-} stubs;
+} *return_stubs;
 
 static const Inst *stub_make(Inst *words, enum opcode op, unsigned arity)
 {
@@ -48,12 +51,13 @@ const Inst *call_return_code(void)
 
 const Inst *call_exit_code(void)
 {
-	return stubs.exit_code + FUNC_INFO_WORDS;
+	return return_stubs->exit_code + FUNC_INFO_WORDS;
 }
 
 bool call_is_stub(const Inst *i)
 {
-	return (uintptr_t)i - (uintptr_t)&stubs < sizeof(stubs);
+	return (uintptr_t)i - (uintptr_t)&stubs < sizeof(stubs) ||
+	       (uintptr_t)i - (uintptr_t)return_stubs < sizeof(*return_stubs);
 }
 
 void call_save_x(Process *p, const Term *x, unsigned n)
@@ -759,11 +763,12 @@ void call_init(void)
 	_Static_assert(offsetof(struct export, stub) ==
 			       offsetof(struct export, func_info) + FUNC_INFO_WORDS * sizeof(Inst),
 		       "the stub stands right behind its func_info");
+	return_stubs = (struct return_stubs *)code_area_first();
 	stub_make(stubs.return_code, OP_return, 0);
-	stub_make(stubs.exit_code, OP_normal_exit, 0);
+	stub_make(return_stubs->exit_code, OP_normal_exit, 0);
 	process_start_code = stub_make(stubs.start_code, OP_apply_start, 3);
-	breakpoint_return = stub_make(stubs.breakpoint_code, OP_breakpoint_return, 0);
-	line_return = stub_make(stubs.line_code, OP_line_return, 1);
+	breakpoint_return = stub_make(return_stubs->breakpoint_code, OP_breakpoint_return, 0);
+	line_return = stub_make(return_stubs->line_code, OP_line_return, 1);
 	export_make_stub = stub_fill;
 	export_set_bif(export_get(am_erlang, am_apply, 2), apply_2, "apply_2");
 	export_set_bif(export_get(am_erlang, am_apply, 3), apply_3, "apply_3");

@@ -60,16 +60,20 @@
 #define NEXT(op) do { I += OPWORDS_##op; DISPATCH(); } while (0)
 #define NEXT_BEHIND(list) do { I = (list); DISPATCH(); } while (0) /* the end of this operation's list */
 #define JUMP(words) do { I += (words); DISPATCH(); } while (0)
-#define DISPATCH_NEAR() DISPATCH()               /* I is in the module of the operation before */
+#define DISPATCH_NEAR() DISPATCH()               /* I is in the range of code */
 #define GO_ON(tail) goto tail
 #define CALL_SHARED(op) do { } while (0)         /* machine code has one text for all of them */
 #define LEAVE_WHEN(rare) do { } while (0)        /* where machine code leaves to the loop */
 #define JUMP_BY(words) JUMP(words)               /* a number of words that is no field of this operation */
 #define JUMP_WORD(n) JUMP((int64_t)W(n))         /* a label in that word */
 
-#define HEAP_LACKS(words)                                                                                              \
-	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) ||                                                  \
-		 (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
+#define HEAP_LACKS_BYTES(bytes)                                                                    \
+	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) || (char *)E < (char *)HTOP + (bytes))
+#define HEAP_LACKS(words) HEAP_LACKS_BYTES((size_t)(words) * sizeof(Term))
+/* A field, which machine code has as it is used. */
+#define FIELD_BYTES(words) ((size_t)(uint32_t)(words) * sizeof(Term))
+#define TUPLE_HEADER(arity) HEADER(arity, SUB_TUPLE)
+#define BEHIND(op) (I + OPWORDS_##op)
 #define COLLECT(words, live)                                                                       \
 	do {                                                                                       \
 		SWAPOUT();                                                                         \
@@ -83,6 +87,13 @@
 	do {                                                                                       \
 		if (HEAP_LACKS(words))                                                             \
 			COLLECT(words, live);                                                      \
+	} while (0)
+
+/* The same, of words that a field holds. */
+#define NEED_FIELD(words, live)                                                                    \
+	do {                                                                                       \
+		if (HEAP_LACKS_BYTES(FIELD_BYTES(words)))                                          \
+			COLLECT((uint32_t)(words), live);                                          \
 	} while (0)
 
 /* The same, with what stands in `place` as a root, which may be no live register. */
@@ -136,7 +147,7 @@
 		TAKE_RETURN();                                                                     \
 		if (unlikely(--p->reds_left < 0))                                                  \
 			goto preempt_return;                                                       \
-		DISPATCH();                                                                        \
+		DISPATCH_NEAR();                                                                   \
 	} while (0)
 
 /* Arithmetic of what is not small, in a tail that all such operations share. I is hidden from the compiler, or it would

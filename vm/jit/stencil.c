@@ -25,10 +25,25 @@ static void add_source(struct shape *s, Inst word, unsigned bit)
 	s->w |= (uint16_t)(kind << bit);
 }
 
-static struct shape shape_of(const struct opcode_info *o, const Inst *i)
+/* Those of a list are all taken for narrow, or none. */
+static void add_list_constants(struct shape *s, unsigned op, const Inst *i)
 {
+	uint16_t wide = stencil_list_constants(op);
+	bool all_narrow = true;
+
+	for (unsigned n = 0; wide >> 2 * n != 0; n++)
+		if (wide >> 2 * n & STENCIL_WIDE)
+			all_narrow &= i[n] < NARROW_END;
+	s->w |= wide;
+	s->narrow |= all_narrow ? wide | wide >> 1 : 0;
+}
+
+static struct shape shape_of(unsigned op, const Inst *i)
+{
+	const struct opcode_info *o = opcode_info(op);
 	struct shape s = { 0 };
 
+	add_list_constants(&s, op, i);
 	for (unsigned f = 0; f < o->count; f++) {
 		unsigned at = o->fields[f].offset;
 
@@ -80,7 +95,7 @@ static size_t first_of(unsigned op)
 
 const struct stencil *stencil_find(unsigned op, const Inst *i)
 {
-	struct shape s = shape_of(opcode_info(op), i);
+	struct shape s = shape_of(op, i);
 	const struct stencil *found = NULL;
 
 	for (size_t n = first_of(op); n < stencil_count && stencils[n].op == op; n++) {
@@ -123,6 +138,10 @@ static uint64_t value_of(const struct stencil_patch *p, const Inst *i, const str
 		return ((const uint16_t *)i)[n];
 	case STENCIL_SCALED:
 		return ((const uint16_t *)i)[n] * sizeof(Inst);
+	case STENCIL_TUPLE:
+		return HEADER(((const uint16_t *)i)[n], SUB_TUPLE);
+	case STENCIL_BYTES:
+		return ((const uint32_t *)i)[n] * sizeof(Inst);
 	case STENCIL_NUMBER:
 		return (uint64_t)((const int32_t *)i)[n];
 	case STENCIL_REGISTER:

@@ -36,7 +36,9 @@ enum stencil_word { STENCIL_X, STENCIL_Y, STENCIL_WIDE, STENCIL_NARROW /* 0 to 2
 #define STENCIL_HOLES                                                                              \
 	STENCIL_HOLE(FIELD, "O", 1)      /* halfword n */                                          \
 	STENCIL_HOLE(SCALED, "S", 1)     /* the same, as words */                                  \
+	STENCIL_HOLE(TUPLE, "T", 1)      /* the same, as the header of a tuple of so many */       \
 	STENCIL_HOLE(NUMBER, "J", 1)     /* 32 bits n */                                           \
+	STENCIL_HOLE(BYTES, "B", 1)      /* the same, of words */                                  \
 	STENCIL_HOLE(REGISTER, "R", 1)   /* word n: a register as a source */                      \
 	STENCIL_HOLE(WORD, "W", 1)                                                                 \
 	STENCIL_HOLE(LABEL, "L", 1)      /* machine code of the label in 32 bits n */              \
@@ -87,6 +89,12 @@ extern const struct stencil_function {
 	void (*call)(void);
 } stencil_functions[];
 extern const size_t stencil_function_count;
+
+/* The words of its list, which always has as many, that are constants: STENCIL_WIDE there, as w. */
+static inline uint16_t stencil_list_constants(unsigned op)
+{
+	return op == OP_select_2_x || op == OP_select_2_r ? STENCIL_WIDE << 2 * 2 | STENCIL_WIDE << 2 * 4 : 0;
+}
 
 /* Whose stencil does for `op`: one that does those behind it too, which all stand there, is what it would be alone. */
 static inline unsigned stencil_op(unsigned op)

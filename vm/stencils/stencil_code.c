@@ -83,7 +83,8 @@ static bool read_operand(struct code *c, struct code_step *s, const cs_insn *in,
 		s->stack_use = (int16_t)end;
 		return true;
 	}
-	if (in->id != X86_INS_LEA && o->access != CS_AC_READ)
+	/* Capstone 4 says that TEST writes. */
+	if (in->id != X86_INS_LEA && in->id != X86_INS_TEST && o->access != CS_AC_READ)
 		s->writes = true;
 	return true;
 }

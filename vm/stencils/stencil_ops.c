@@ -47,7 +47,9 @@ register Term *E __asm__("r12");
 register Term *HTOP __asm__("r13");
 
 #define HOLE(name) extern const char name[] __attribute__((weak)) /* weak: its address may be 0 */
-#define HOLES(n) HOLE(hole_O##n); HOLE(hole_S##n); HOLE(hole_J##n); HOLE(hole_R##n); HOLE(hole_W##n)
+#define HOLES(n)                                                                                   \
+	HOLE(hole_O##n); HOLE(hole_S##n); HOLE(hole_T##n); HOLE(hole_J##n); HOLE(hole_B##n);       \
+	HOLE(hole_R##n); HOLE(hole_W##n)
 HOLES(1); HOLES(2); HOLES(3); HOLES(4); HOLES(5); HOLES(6); HOLES(7); HOLES(8); HOLES(9); HOLES(10);
 HOLE(hole_range);
 
@@ -59,6 +61,14 @@ __attribute__((cold)) WAY(hole_EXIT);
 __attribute__((cold)) WAY(hole_LEAVE);
 __attribute__((cold)) WAY(hole_PR);
 
+/* The operation itself. Rare ways say it anew: the compiler would find it out before it knows which way it goes. */
+#define HERE()                                                                                     \
+	({                                                                                         \
+		const Inst *here_;                                                                 \
+                                                                                                   \
+		__asm__("leaq hole_HERE(%%rip),%0" : "=r"(here_));                                 \
+		here_;                                                                             \
+	})
 /* A word of its own for each use, which the compiler knows nothing of. */
 #define WIDE(name) ({ Term wide_; __asm__("movabsq $" #name ",%0" : "=r"(wide_)); wide_; })
 #define FIELD(n) const uintptr_t O##n = (uintptr_t)hole_O##n, S##n = (uintptr_t)hole_S##n
@@ -84,7 +94,7 @@ enum { LABELS_SHIFT = 8 };
 	int32_t fail;                                                                              \
 	enum arith_op arith;                                                                       \
 	struct exc_site site;                                                                      \
-	__asm__("leaq hole_HERE(%%rip),%0" : "=r"(I))
+	I = HERE()
 
 #define CASE(op)                                                                                   \
 	EXIT();                                                                                    \
@@ -124,7 +134,25 @@ enum { table, traced_table = table }; /* a native that a fun is of is called by 
 #define KIND(n) (w >> 2 * n & 3)
 #define SOURCE_W(n)                                                                                \
 	(KIND(n) == STENCIL_X ? X((uintptr_t)hole_R##n) : KIND(n) == STENCIL_Y ? Y((uintptr_t)hole_R##n) : W##n)
-#define ELEMENT(t, n) (*(Term *)((char *)boxed_ptr(t) + sizeof(Term) + ELEMENT_##n))
+#define ELEMENT(t, n) (*(Term *)((t) + (ELEMENT_##n + sizeof(Term) - TAG_BOXED)))
+#define TUPLE_HEADER(arity) TUPLE_HEADER_##arity
+#define TUPLE_HEADER_H(n) (Term)hole_T##n
+#define TUPLE_HEADER_O1 (Term)hole_T1
+#define TUPLE_HEADER_O2 (Term)hole_T2
+#define FIELD_BYTES(words) BYTES_##words
+#define BYTES_O2 S2
+#define BYTES_O3 S3
+#define BYTES_H(n) S##n
+#define BYTES_J(n) (uintptr_t)hole_B##n
+#define BYTES_J1 (uintptr_t)hole_B1
+/* The address of the operation behind this one: not as a sum, which the compiler would make at run time. */
+#define BEHIND(op)                                                                                 \
+	({                                                                                         \
+		const Inst *behind_;                                                               \
+                                                                                                   \
+		__asm__("leaq hole_HERE+%c1(%%rip),%0" : "=r"(behind_) : "i"(OPWORDS_##op * sizeof(Inst))); \
+		behind_;                                                                           \
+	})
 #define ELEMENT_H(n) S##n
 #define ELEMENT_O2 S2
 #define ELEMENT_O4 S4
@@ -167,9 +195,15 @@ extern struct bits_builder builder;
 #define COLLECT(words, live) EXIT()
 #define COLLECT_KEEPING(words, live, place) EXIT()
 #define STANDS(op) true
-#define HEAP_LACKS(words)                                                                          \
+#define HEAP_LACKS_BYTES(bytes)                                                                    \
 	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) ||                              \
-		 (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
+		 (uintptr_t)E < (uintptr_t)HTOP + (bytes))
+#define HEAP_LACKS(words) HEAP_LACKS_BYTES((size_t)(words) * sizeof(Term))
+#define NEED_FIELD(words, live)                                                                    \
+	do {                                                                                       \
+		if (HEAP_LACKS_BYTES(FIELD_BYTES(words)))                                          \
+			EXIT();                                                                    \
+	} while (0)
 #define NEED(words, live)                                                                          \
 	do {                                                                                       \
 		if (HEAP_LACKS(words))                                                             \
@@ -243,6 +277,7 @@ __attribute__((cold)) WAY(hole_P0);
  * of both. */
 #define TAKE_RETURN()                                                                              \
 	do {                                                                                       \
+		__asm__ volatile("" : "+r"(E)); /* or the compiler keeps the old one in a register */ \
 		rbx = (const Inst *)E[0];                                                          \
 		__asm__ volatile("" : "+r"(rbx) : : "memory");                                     \
 		E[0] = TERM_NONE;                                                                  \
@@ -253,7 +288,7 @@ __attribute__((cold)) WAY(hole_P0);
 		TAKE_RETURN();                                                                     \
 		if (unlikely(--p->reds_left < 0))                                                  \
 			return hole_PR();                                                          \
-		DISPATCH();                                                                        \
+		DISPATCH_NEAR();                                                                   \
 	} while (0)
 /* To a tail of the loop that has a way. */
 #define GO_ON(tail)                                                                                \
@@ -272,14 +307,14 @@ STENCILS_SHARED
 #undef STENCIL_SHARED
 #define CALL_SHARED(op)                                                                            \
 	do {                                                                                       \
-		rbx = I;                                                                           \
+		rbx = HERE();                                                                      \
 		return way_##op();                                                                 \
 	} while (0)
 /* The loop does this operation from its beginning, though something was written or called: what that was does not
  * count, which the tool could not know. */
 #define AGAIN()                                                                                    \
 	do {                                                                                       \
-		rbx = I;                                                                           \
+		rbx = HERE();                                                                      \
 		return hole_LEAVE();                                                               \
 	} while (0)
 /* What is not as it mostly is, natives that raise for their callers among it, is the loop's. */
@@ -308,7 +343,7 @@ STENCILS_SHARED
 	do {                                                                                       \
 		if (ARITH_##op == ARITH_mul || ARITH_##op == ARITH_bsl) {                          \
 			struct arith_masked masked_ =                                              \
-				arith_masked(ARITH_##op, a, b, I + OPWORDS_##op##form, dst, x);       \
+				arith_masked(ARITH_##op, a, b, HERE() + OPWORDS_##op##form, dst, x);       \
                                                                                                    \
 			if (masked_.next != NULL) {                                                \
 				REG(dst) = masked_.value;                                          \
@@ -440,7 +475,7 @@ SHARED(send)
 	STORE_HEAP();
 	p->i = I;
 	if (unlikely(!message_send_usual(p, x[0], x[1])))
-		AGAIN();
+		return hole_LEAVE();
 	p->reds_left--;
 	HTOP = p->heap.top;
 	x[0] = x[1];

@@ -109,10 +109,13 @@ int main(void)
 	opcodes_init();
 	for (unsigned op = 0; op < OP_COUNT; op++) {
 		const struct opcode_info *o = opcode_info(op);
+		unsigned wide = stencil_list_constants(op);
 
 		if (is_left_out(op) || stencil_op(op) != op)
 			continue;
-		print_variants(o, 0, 0, 0, 0);
+		print_variants(o, 0, 0, wide, 0);
+		if (wide != 0) /* all of them narrow */
+			print_variants(o, 0, 0, wide | wide >> 1, 0);
 	}
 	return 0;
 }

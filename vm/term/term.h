@@ -51,6 +51,9 @@ static inline bool term_is_cons(Term t) { return (t & 3) == TAG_CONS; }
 static inline bool term_is_boxed(Term t) { return (t & 3) == TAG_BOXED; }
 static inline bool term_is_immed(Term t) { return (t & 3) == TAG_IMMED; }
 static inline bool term_is_header(Term t) { return (t & 3) == TAG_HEADER; }
+/* The same of what an operation is of, which is no header: one bit tells. */
+static inline bool operand_is_cons(Term t) { return (t & 2) == 0; }
+static inline bool operand_is_boxed(Term t) { return (t & 1) == 0; }
 static inline bool term_is_nil(Term t) { return t == NIL; }
 static inline bool term_is_list(Term t) { return term_is_cons(t) || t == NIL; }
 static inline bool term_is_atom(Term t) { return (t & 0x3f) == TAG_ATOM; }

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "bif/bif.h"
+#include "code/breakpoint.h"
 #include "code/emit.h"
+#include "code/line_break.h"
+#include "exec/call.h"
 #include "exec/exec.h"
 #include "heap/copy.h"
 #include "proc/process_life.h"
@@ -264,6 +267,21 @@ START_TEST(test_loop_function_clause_has_arguments)
 }
 END_TEST
 
+/* Machine code looks there for what it returns to. */
+START_TEST(test_loop_stubs_to_return_to_are_in_the_range_of_code)
+{
+	program_start();
+
+	const Inst *const all[] = { call_exit_code(), breakpoint_return, line_return };
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+		ck_assert((uintptr_t)all[i] - (uintptr_t)code_area_first() < CODE_RANGE_BYTES);
+		ck_assert(call_is_stub(all[i]));
+		ck_assert_ptr_null(code_area_owner(all[i]));
+	}
+}
+END_TEST
+
 Suite *loop_suite(void)
 {
 	Suite *s = suite_create("loop");
@@ -278,6 +296,7 @@ Suite *loop_suite(void)
 	tcase_add_test(t, test_loop_select_table_gap_takes_default);
 	tcase_add_test(t, test_loop_select_binary_takes_value);
 	tcase_add_test(t, test_loop_function_clause_has_arguments);
+	tcase_add_test(t, test_loop_stubs_to_return_to_are_in_the_range_of_code);
 	suite_add_tcase(s, t);
 	return s;
 }

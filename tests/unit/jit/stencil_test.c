@@ -169,6 +169,15 @@ START_TEST(test_stencil_table_leaves_to_the_loop)
 }
 END_TEST
 
+/* Code whose operations have a place for machine code, as those of loaded modules. */
+static Inst *code_with_places(void)
+{
+	char *at = mmap(NULL, CODE_RANGE_BYTES + PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	return (Inst *)at;
+}
+
 START_TEST(test_stencil_moves_registers)
 {
 	if (!IS_KNOWN_COMPILER)
@@ -278,6 +287,8 @@ END_TEST
 
 START_TEST(test_stencil_calls_and_returns_are_reductions)
 {
+	Inst *caller;
+
 	if (!IS_KNOWN_COMPILER)
 		return;
 	set_up();
@@ -288,11 +299,15 @@ START_TEST(test_stencil_calls_and_returns_are_reductions)
 	ck_assert_int_eq(bench.process.reds_left, 9);
 	bench.process.reds_left = 0;
 	ck_assert_int_eq(run(OP_call), WAY_PREEMPT_AT);
-	bench.process.reds_left = 1;
-	bench.r.e[0] = 0x1000; /* in no range of code */
+	bench.process.reds_left = 2;
+	caller = code_with_places();
+	bench.r.e[0] = (Term)caller;
 	ck_assert_int_eq(run(OP_return), WAY_LEAVE);
-	ck_assert_uint_eq((uintptr_t)bench.r.i, 0x1000);
+	ck_assert_ptr_eq(bench.r.i, caller);
 	ck_assert_uint_eq(bench.r.e[0], TERM_NONE);
+	bench.r.e[0] = (Term)caller;
+	*code_native_at(caller) = stub(WAY_NATIVE);
+	ck_assert_int_eq(run(OP_return), WAY_NATIVE);
 	ck_assert_int_eq(run(OP_return), WAY_PREEMPT_RETURN);
 }
 END_TEST
@@ -305,15 +320,6 @@ static Term give_answer(Process *p, Term *x)
 	ck_assert_ptr_eq(p->heap.top, bench.heap);
 	p->heap.top += 2;
 	return answer;
-}
-
-/* Code whose operations have a place for machine code, as those of loaded modules. */
-static Inst *code_with_places(void)
-{
-	char *at = mmap(NULL, CODE_RANGE_BYTES + PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	ck_assert_ptr_ne(at, MAP_FAILED);
-	return (Inst *)at;
 }
 
 /* A call of a native goes to the text that all share, which goes on behind it: in machine code where there is some, else
@@ -363,6 +369,7 @@ START_TEST(test_stencil_calls_natives_as_last_calls)
 	enum { FRAME_WORDS = 3 };
 	struct export e = { .call = give_answer };
 	Term *frame;
+	Inst *caller;
 
 	if (!IS_KNOWN_COMPILER)
 		return;
@@ -371,7 +378,8 @@ START_TEST(test_stencil_calls_natives_as_last_calls)
 	bench.code[1] = (Inst)&e;
 	bench.r.i = bench.code;
 	frame = bench.r.e;
-	frame[FRAME_WORDS] = 0x1000; /* in no range of code */
+	caller = code_with_places();
+	frame[FRAME_WORDS] = (Term)caller;
 	answer = TERM_NONE;
 	ck_assert_int_eq(run_stencil(stencil_shared(2), bench.code), WAY_TAIL_FAILED);
 	ck_assert_ptr_eq(bench.r.i, bench.code);
@@ -380,13 +388,13 @@ START_TEST(test_stencil_calls_natives_as_last_calls)
 	answer = SMALL(7);
 	ck_assert_int_eq(run_stencil(stencil_shared(2), bench.code), WAY_LEAVE);
 	ck_assert_ptr_eq(bench.r.e, frame + FRAME_WORDS);
-	ck_assert_uint_eq((uintptr_t)bench.r.i, 0x1000);
+	ck_assert_ptr_eq(bench.r.i, caller);
 	ck_assert_uint_eq(*bench.r.e, TERM_NONE);
 	bench.r.i = bench.code;
 	bench.r.top = bench.heap;
-	*bench.r.e = 0x2000;
+	*bench.r.e = (Term)(caller + 1);
 	ck_assert_int_eq(run_stencil(stencil_shared(1), bench.code), WAY_LEAVE);
-	ck_assert_uint_eq((uintptr_t)bench.r.i, 0x2000);
+	ck_assert_ptr_eq(bench.r.i, caller + 1);
 	ck_assert_ptr_eq(bench.r.e, frame + FRAME_WORDS);
 }
 END_TEST
