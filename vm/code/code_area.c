@@ -13,7 +13,7 @@
 #include "code/opcodes.h"
 #include "layout.h"
 
-enum { PAGE_BYTES = 4096, PAGES = CODE_RANGE_BYTES / PAGE_BYTES, FIRST_PAGES = 1 };
+enum { PAGE_BYTES = 4096, PAGES = CODE_RANGE_BYTES / PAGE_BYTES };
 
 static struct {
 	uintptr_t base;      /* of the range */
@@ -57,7 +57,7 @@ static size_t find_run(size_t from, size_t n)
 {
 	size_t run = 0;
 
-	for (size_t i = from; i < area.range.bytes / PAGE_BYTES; i++) {
+	for (size_t i = from; i < area.range.bytes / PAGE_BYTES - 1; i++) {
 		run = atomic_load_explicit(&area.owners[i], memory_order_relaxed) != NULL ? 0 : run + 1;
 		if (run == n)
 			return i + 1 - n;
@@ -79,18 +79,19 @@ static size_t commit_run(size_t from, size_t n)
 	return first;
 }
 
+static bool open_page(void *page) { return mprotect(page, PAGE_BYTES, PROT_READ | PROT_WRITE) == 0; }
+
 void code_area_init(void)
 {
 	if (!area.wants_native || !reserve_native())
 		range_reserve(&area.range, CODE_RANGE_BYTES, RANGE_LIMITED);
 	area.base = area.range.base;
 	lock_init(&area.lock, LOCK_code_area);
-	if (commit_run(0, FIRST_PAGES) != 0)
+	if (!open_page(code_area_last()) || (area.native != 0 && !open_page(code_native_at(code_area_last()))))
 		log_refused("use memory for code", errno);
-	area.next = FIRST_PAGES;
 }
 
-Inst *code_area_first(void) { return (Inst *)area.base; }
+Inst *code_area_last(void) { return (Inst *)(area.base + area.range.bytes - PAGE_BYTES); }
 
 Inst *code_area_take(struct code_instance *owner, size_t words)
 {
@@ -102,7 +103,7 @@ Inst *code_area_take(struct code_instance *owner, size_t words)
 	owner->taken = code_area_given();
 	first = commit_run(area.next, n);
 	if (first == PAGES)
-		first = commit_run(FIRST_PAGES, n);
+		first = commit_run(0, n);
 	for (size_t i = 0; first != PAGES && i < n; i++)
 		atomic_store_explicit(&area.owners[first + i], owner, memory_order_release);
 	if (first != PAGES)

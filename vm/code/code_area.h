@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The memory of loaded code: runs of pages of one reserved range, each page tied to its instance.
- * Invariant: a page's owner is set before anything can run from it. The first page has none: code of no module stands
+ * Invariant: a page's owner is set before anything can run from it. The last page has none: code of no module stands
  * there that functions return to. */
 #ifndef VM_CODE_CODE_AREA_H
 #define VM_CODE_CODE_AREA_H
@@ -27,8 +27,8 @@ static inline uintptr_t *code_native_at(const Inst *at)
 {
 	return (uintptr_t *)((uintptr_t)at + CODE_RANGE_BYTES);
 }
-/* The first page of the range, which is no module's. Zeroed. */
-Inst *code_area_first(void);
+/* The last page of the range, which is no module's. Zeroed. */
+Inst *code_area_last(void);
 /* Zeroed, for code of `owner`. Fails: NULL when the range is full. */
 Inst *code_area_take(struct code_instance *owner, size_t words);
 void code_area_give(Inst *at, size_t words);

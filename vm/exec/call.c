@@ -27,7 +27,7 @@ static struct {
 	Inst return_code[FUNC_INFO_WORDS + 1];
 	Inst start_code[FUNC_INFO_WORDS + 1];
 } stubs;
-/* What functions return to, which machine code looks for in the range of code alone: in its first page. */
+/* What functions return to, which machine code looks for in the range of code alone: in its last page. */
 static struct return_stubs {
 	Inst exit_code[FUNC_INFO_WORDS + 1];
 	Inst breakpoint_code[FUNC_INFO_WORDS + 1];
@@ -763,7 +763,7 @@ void call_init(void)
 	_Static_assert(offsetof(struct export, stub) ==
 			       offsetof(struct export, func_info) + FUNC_INFO_WORDS * sizeof(Inst),
 		       "the stub stands right behind its func_info");
-	return_stubs = (struct return_stubs *)code_area_first();
+	return_stubs = (struct return_stubs *)code_area_last();
 	stub_make(stubs.return_code, OP_return, 0);
 	stub_make(return_stubs->exit_code, OP_normal_exit, 0);
 	process_start_code = stub_make(stubs.start_code, OP_apply_start, 3);
