@@ -90,4 +90,23 @@ int at_message__arrive(struct pt_regs *ctx)
     return 0;
 }
 
+enum { ALIAS_DROPPED = 2 /* a number of its own among those that handle_alias_message returns */ };
+
+/*
+ * handle_alias_message(receiver, signal, ...) returns what it cost: 1, or 8 and more, of what becomes a message. Where
+ * all ways out of it meet nothing says who the receiver is: nobody.
+ */
+SEC("uprobe")
+int out_message__drop(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = hook_layout(ctx);
+    struct ev_message__drop ev = {.receiver = 0};
+
+    if (!layout || (__u32)otp_result(ctx) != ALIAS_DROPPED)
+        return 0;
+    view_begin(&ev.head, layout->vm);
+    tell_message__drop(&ev);
+    return 0;
+}
+
 #endif

@@ -144,8 +144,8 @@ START_TEST(test_list_doctor_tells_what_commands_lack_on_a_stock_vm)
         " spawns    yes   by hooks\n",
         " msglat    yes   by hooks\n",
         " exits     yes   by hooks; no SIGNALS\n",
-        exports ? " messages  yes   by hooks; no sizes, queues, QUEUED, RECEIVED, DROPPED\n"
-                : " messages  yes   by hooks; no sizes, queues, OTHERS, QUEUED, RECEIVED, DROPPED\n",
+        exports ? " messages  yes   by hooks; no sizes, queues, QUEUED, RECEIVED\n"
+                : " messages  yes   by hooks; no sizes, queues, OTHERS, QUEUED, RECEIVED\n",
         exports ? " mailboxes yes   by hooks; no WALKED\n" : " mailboxes no ",
         exports ? " requests  yes   by hooks\n" : " requests  no ",
         " efile     yes   by hooks\n",

@@ -66,7 +66,7 @@ START_TEST(test_otp_recover_agrees_with_symbols)
         ck_assert_uint_eq(size, symbol->code ? symbol->size : 0);
     }
     ck_assert_int_le(missing, 1); /* beam_run_process of OTP 25, which exports it */
-    ck_assert_int_ge(known, NROWS - 10);
+    ck_assert_int_ge(known, NROWS - 11);
     otp_recover_free(recover);
     otp_symbols_free(symbols);
 }
