@@ -18,7 +18,10 @@ enum hook_mailbox {
     MAILBOX_TAKEN, /* beam_jit_remove_message(process, ...) */
 };
 
-enum { MAILBOX_AT_ONCE = 32 /* elements that join together; more are not known */ };
+enum {
+    MAILBOX_AT_ONCE = 32, /* elements that join together; more are not known */
+    MAILBOX_SIGNALS = 64, /* that are looked at in each queue; of more it is not counted which become messages */
+};
 
 /* Elements that stay what they are when their receiver makes messages of them: ERTS_SIG_Q_OP_* of their tags. */
 enum { MAILBOX_OP_EXIT = 0, MAILBOX_OP_EXIT_LINKED = 1, MAILBOX_OP_ALIAS = 15 };
@@ -52,18 +55,6 @@ static __always_inline __u64 mailbox_word(const struct otp_layout *layout, __u64
     return word;
 }
 
-/* Messages in the process's queues; not those behind which other signals wait (OTP 27), nor in buffers of senders. */
-static __always_inline __u32 mailbox_length(const struct otp_layout *layout, __u64 process)
-{
-    __u64 inner = mailbox_word(layout, process, OTP_PROC_SIG_LEN) + mailbox_word(layout, process, OTP_PROC_MQ_LEN);
-    __u64 middle = mailbox_word(layout, process, OTP_PROC_MIDDLE_LEN);
-    __u64 outer = mailbox_word(layout, process, OTP_PROC_OUTER_LEN) +
-                  mailbox_word(layout, process, OTP_PROC_OUTER_MLEN);
-    __u64 length = inner + middle + outer;
-
-    return length >> 31 ? 0 : length; /* OTP 25 has a difference there for a moment, while process_info looks */
-}
-
 /* Whether the tag of an element says that it is no message: a header that is not 0. */
 static __always_inline bool mailbox_is_signal(__u64 tag)
 {
@@ -75,6 +66,39 @@ static __always_inline bool mailbox_keeps(__u64 tag)
     __u64 op = tag >> 6 & 0xff;
 
     return !mailbox_is_signal(tag) || op == MAILBOX_OP_EXIT || op == MAILBOX_OP_EXIT_LINKED || op == MAILBOX_OP_ALIAS;
+}
+
+/*
+ * What the lengths of a process's queues leave out, of the signals that begin at this pointer to a pointer (0: none):
+ * those that stay what they are, and from OTP 27 on the messages before each. Neither inlined nor static: so the kernel
+ * verifies it once.
+ */
+FIXES_GLOBAL __u64 mailbox_left_out(const struct otp_layout *layout, __u64 at)
+{
+    __u64 signal, words[3], count = 0;
+
+    for (__u32 i = 0; i < MAILBOX_SIGNALS && at && layout; i++) {
+        if (bpf_probe_read_user(&signal, sizeof signal, (void *)at) ||
+            bpf_probe_read_user(words, sizeof words, (void *)signal) ||
+            !mailbox_is_signal(words[OTP_MESSAGE_TERM / 8]))
+            return count; /* the receiver has just looked at it */
+        count += mailbox_word(layout, signal, OTP_SIGNAL_MESSAGES) + mailbox_keeps(words[OTP_MESSAGE_TERM / 8]);
+        at = words[1]; /* where the pointer to the next signal stands */
+    }
+    return count;
+}
+
+/* Messages in the process's queues, but for those in buffers of senders. */
+static __always_inline __u64 mailbox_length(const struct otp_layout *layout, __u64 process)
+{
+    static const enum otp_field lengths[] = {OTP_PROC_SIG_LEN, OTP_PROC_MQ_LEN, OTP_PROC_MIDDLE_LEN, OTP_PROC_OUTER_LEN,
+                                             OTP_PROC_OUTER_MLEN};
+    __u64 length = mailbox_left_out(layout, mailbox_word(layout, process, OTP_PROC_MIDDLE_SIGNALS)) +
+                   mailbox_left_out(layout, mailbox_word(layout, process, OTP_PROC_OUTER_SIGNALS));
+
+    for (__u32 i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        length += mailbox_word(layout, process, lengths[i]);
+    return length;
 }
 
 static __always_inline void mailbox_join(struct pt_regs *ctx, const struct otp_layout *layout)
@@ -164,7 +188,8 @@ int at_message__waited(struct pt_regs *ctx)
     if (mailbox_take(layout, process, ev.receiver, &entry)) {
         now = bpf_ktime_get_ns();
         ev.waited = now > entry.since_ns ? now - entry.since_ns : 0;
-        ev.queue_len = entry.queue_len;
+        /* OTP 25 has a difference there for a moment, while process_info looks */
+        ev.queue_len = entry.queue_len >> 31 ? VIEW_UNKNOWN : entry.queue_len;
     }
     tell_message__waited(&ev);
     return 0;

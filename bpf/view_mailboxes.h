@@ -21,7 +21,8 @@ VIEW_INLINE void view_mailboxes_on_message__waited(const struct ev_message__wait
     view_owner(&ev->head, ev->receiver, &owner);
     row = mailboxes_by_owner_row(&ev->head, &owner);
     VIEW_OBSERVE(row, waited, ev->waited);
-    VIEW_OBSERVE(row, queue, (__u64)ev->queue_len);
+    if ((__u64)ev->queue_len != VIEW_UNKNOWN)
+        VIEW_OBSERVE(row, queue, (__u64)ev->queue_len);
     record = ev->waited < VIEW_FILTER(mailboxes, slower) ? 0 : mailboxes_taken_record(&ev->head, view_ns(&ev->head));
     if (!record)
         return;
