@@ -29,6 +29,8 @@ USER = ("user", "user", "user")
 # What is refused, and why as doctor says it: with the JIT there is no note of returns, and what hooks are for goes otherwise without it.
 REFUSED = {"jit": {"calls": "no function__return"},
            "emu": {"calls": "the depth that it tells", "mailboxes": "no function beam_jit", "requests": "no function beam_jit"}}
+# Scripts of bpftrace/: which case of their tests is run on which flavor. What they print of all else is of the JIT.
+SCRIPTS = (("jit", "notes"), ("jit", "nodes_with_notes"), ("emu", "nodes_with_notes"))
 LEFT_OUT = {"jit": (), "emu": ("mailboxes", "requests", "natives", "map")}  # doctor says what its notes of natives leave out
 
 
@@ -132,9 +134,9 @@ def run_refused(otp, refused):
     return result
 
 
-def run_bpftrace(erl):
-    """tests/tools/bpftrace_test.c on it; whether all is as it should be."""
-    env = dict(os.environ, BUILD=BUILD, NOTES_ERL=erl, CK_RUN_SUITE="bpftrace", CK_RUN_CASE="notes", CK_TIMEOUT_MULTIPLIER="5")
+def run_bpftrace(erl, case):
+    """A case of tests/tools/bpftrace_test.c on it; whether all is as it should be."""
+    env = dict(os.environ, BUILD=BUILD, NOTES_ERL=erl, CK_RUN_SUITE="bpftrace", CK_RUN_CASE=case, CK_TIMEOUT_MULTIPLIER="5")
     return subprocess.run([os.path.join(BUILD, "tests", "tools")], env=env, stdin=subprocess.DEVNULL, check=False).returncode == 0
 
 
@@ -161,8 +163,8 @@ def main():
                  if is_chosen(flavor, case)]
     wrong = check_stock.run_all(runs)
     print(f"check-peer: {len(runs) - wrong} exact, {wrong} failed", flush=True)
-    scripts = not is_chosen("jit", ("bpftrace",)) or run_bpftrace(erls["jit"])
-    return 1 if wrong or not scripts else 0
+    scripts = [run_bpftrace(erls[flavor], case) for flavor, case in SCRIPTS if is_chosen(flavor, ("bpftrace",))]
+    return 1 if wrong or not all(scripts) else 0
 
 
 if __name__ == "__main__":

@@ -554,17 +554,14 @@ START_TEST(test_bpftrace_tells_a_rename_with_its_tag)
 END_TEST
 
 /*
- * dist.bt, of an erlvm that sends to a node which is stopped until three processes are suspended: 325 messages, 24 of some
- * thousand bytes, 300 of 60,000, and what the nodes themselves say.
+ * dist.bt, of a VM that sends to a node which is stopped until three processes are suspended: 325 messages, 24 of some
+ * thousand bytes, 300 of 60,000, and what the nodes themselves say. Prints how often the node came, messages out and their
+ * bytes, messages in, the processes that were suspended, how often, and how often they went on.
+ *   vm, is   the command that starts it, and what then runs
  */
-START_TEST(test_bpftrace_tells_messages_between_nodes)
+static const struct support_run *run_nodes(const char *vm, const char *is)
 {
-    const struct support_run *r;
-    long nodes, out, bytes, in, casters, suspended, resumed;
-
-    SUPPORT_BPF();
-    require_tracefs();
-    r = support_run(
+    return support_run(
         "%scat > far.erl <<'END'\n"
         "-module(far).\n-export([main/0]).\n"
         "main() ->\n"
@@ -580,20 +577,48 @@ START_TEST(test_bpftrace_tells_messages_between_nodes)
         "erlc far.erl; node=\"-noinput -start_epmd false -erl_epmd_port $((20000 + $$ %% 20000)) -setcookie far\"\n"
         "erl $node -sname there@localhost -eval 'register(sink, spawn(fun F() -> receive {P, last} -> P ! done, F(); _ -> F() end "
         "end)), file:write_file(\"up\", \"1\")' > there.log & t=$!; await up\n"
-        "$(dirname $ERLVM)/erl $node -sname here@localhost -dist_listen false -pa . -s far main > vm.log 2>&1 & p=$!\n"
-        "runs $p erlvm; script $ERLVM dist.bt; for i in {1..400}; do attached $! && break; [ -e /proc/$!/exe ] || break; sleep .05; done\n"
+        "%s $node -sname here@localhost -dist_listen false -pa . -s far main > vm.log 2>&1 & p=$!\n"
+        "runs $p %s; script $(readlink /proc/$p/exe) dist.bt; for i in {1..400}; do attached $! && break; [ -e /proc/$!/exe ] || break; sleep .05; done\n"
         "touch go; await linked; kill -STOP $t; touch stopped\n"
-        "suspended() { sed -n 's/^busy there@localhost: \\(<.*>\\) is suspended$/\\1/p' 1.out; }\n"
+        "suspended() { sed -nE \"s/^busy '?there@localhost'?: (<.*>) is suspended$/\\1/p\" 1.out; }\n"
         "for i in {1..600}; do [ $(suspended | sort -u | wc -l) -ge 3 ] && break; sleep .05; done; kill -CONT $t\n"
-        "wait $p ${pids[@]}; kill $t; value() { sed -n \"s/^@$1.there@localhost.: //p\" 1.out; }\n"
-        "echo $(grep -c '^nodeup there@localhost ' 1.out) $(value out) $(value out_bytes) $(value in) $(suspended | sort -u | wc -l) "
+        "wait $p ${pids[@]}; kill $t; value() { n=$(sed -nE \"s/^@$1.'?there@localhost'?.: //p\" 1.out); echo ${n:-0}; }\n"
+        "echo $(grep -cE \" nodeup '?there@localhost'? |^nodeup '?there@localhost'? \" 1.out) $(value out) $(value out_bytes) $(value in) $(suspended | sort -u | wc -l) "
         "$(suspended | wc -l) $(grep -cE '^<.*> goes on after [0-9]+ us$' 1.out); cat 1.out 1.err vm.log >&2",
-        prologue);
+        prologue, vm, is);
+}
+
+START_TEST(test_bpftrace_tells_messages_between_nodes)
+{
+    const struct support_run *r;
+    long nodes, out, bytes, in, casters, suspended, resumed;
+
+    SUPPORT_BPF();
+    require_tracefs();
+    r = run_nodes("$(dirname $ERLVM)/erl", "erlvm");
     ck_assert_msg(sscanf(r->out, "%ld %ld %ld %ld %ld %ld %ld", &nodes, &out, &bytes, &in, &casters, &suspended, &resumed) == 7,
                   "%s%.6000s", r->out, r->err);
     ck_assert_msg(nodes == 1 && out >= 325 && out < 345 && in >= 2 && in < 20, "%s%.6000s", r->out, r->err);
     ck_assert_msg(bytes > 18023000 && bytes < 18100000, "%s%.6000s", r->out, r->err);
     ck_assert_msg(casters == 3 && suspended >= 3 && resumed == suspended, "%s%.6000s", r->out, r->err);
+}
+END_TEST
+
+/* Its notes give neither bytes nor what comes, nor who may go on. */
+START_TEST(test_bpftrace_tells_messages_between_nodes_of_an_otp_with_notes)
+{
+    const struct support_run *r;
+    long nodes, out, bytes, in, casters, suspended, resumed;
+
+    SUPPORT_BPF();
+    if (!getenv("NOTES_ERL"))
+        return; /* which is said above */
+    require_tracefs();
+    r = run_nodes("made=1; $NOTES_ERL", "beam.");
+    ck_assert_msg(sscanf(r->out, "%ld %ld %ld %ld %ld %ld %ld", &nodes, &out, &bytes, &in, &casters, &suspended, &resumed) == 7,
+                  "%s%.6000s", r->out, r->err);
+    ck_assert_msg(nodes == 1 && out >= 325 && out < 345 && !bytes && !in, "%s%.6000s", r->out, r->err);
+    ck_assert_msg(casters == 3 && suspended >= 3 && !resumed, "%s%.6000s", r->out, r->err);
 }
 END_TEST
 
@@ -633,7 +658,7 @@ Suite *bpftrace_suite(void)
 {
     Suite *suite = suite_create("bpftrace");
     TCase *lines = tcase_create("oneliners"), *files = tcase_create("scripts"), *live = tcase_create("live");
-    TCase *vm = tcase_create("erlvm"), *notes = tcase_create("notes");
+    TCase *vm = tcase_create("erlvm"), *notes = tcase_create("notes"), *nodes = tcase_create("nodes_with_notes");
 
     tcase_set_timeout(lines, 120);
     tcase_add_loop_test(lines, test_bpftrace_oneliners_print_what_is_expected, 0, (COUNT_OF(oneliners) + GROUP - 1) / GROUP);
@@ -643,6 +668,8 @@ Suite *bpftrace_suite(void)
     tcase_add_loop_test(vm, test_bpftrace_tells_what_an_erlvm_did, 0, (COUNT_OF(on_erlvm) + GROUP - 1) / GROUP);
     tcase_set_timeout(notes, 120);
     tcase_add_loop_test(notes, test_bpftrace_tells_what_an_otp_with_notes_did, 0, (COUNT_OF(on_erlvm) + GROUP - 1) / GROUP);
+    tcase_set_timeout(nodes, 120);
+    tcase_add_test(nodes, test_bpftrace_tells_messages_between_nodes_of_an_otp_with_notes);
     tcase_set_timeout(live, 120);
     tcase_add_test(live, test_bpftrace_every_file_is_tested);
     tcase_add_test(live, test_bpftrace_tells_calls_that_change_cpu);
@@ -654,6 +681,7 @@ Suite *bpftrace_suite(void)
     suite_add_tcase(suite, files);
     suite_add_tcase(suite, vm);
     suite_add_tcase(suite, notes);
+    suite_add_tcase(suite, nodes);
     suite_add_tcase(suite, live);
     return suite;
 }

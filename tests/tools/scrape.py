@@ -191,7 +191,7 @@ def main():
         await_that(name + " is counted", lambda n=name, v=vm: prometheus.ask(births % (v.pid, n)))
     stock.kill()
     stock.wait()
-    shop, begun = start_vm("shop"), time.time()
+    begun, shop = time.time(), start_vm("shop")
     await_that("stock is down", lambda: prometheus.ask(up % ("stock", stock.pid, 0)))
     await_that("shop is up", lambda: prometheus.ask(up % ("shop", shop.pid, 1)))
     await_that("stock is gone", lambda: not prometheus.ask('{vm="%d"}' % stock.pid))
