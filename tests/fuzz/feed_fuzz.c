@@ -66,9 +66,9 @@ int owners_read(const struct target *t, const struct owners_ops *ops)
     return 0;
 }
 
-int before_look(struct before *before, uint64_t now_ns)
+int before_look(struct before *before, uint64_t begun_ns, uint64_t now_ns)
 {
-    ensure(!before && !now_ns);
+    ensure(!before && !begun_ns && !now_ns);
     return 0;
 }
 

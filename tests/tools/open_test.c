@@ -368,10 +368,14 @@ START_TEST(test_open_tells_file_operations_of_before_and_their_age)
         "echo \"{\\\"least\\\":$least,\\\"most\\\":$(($(now) - begun))}\"; kill -9 $p; exit $s",
         vms[_i], executables[_i]);
     const char *open = strstr(r->out, "\"efile_open\"");
-    long oldest;
+    long oldest, work, most;
 
     ck_assert_msg(!r->status, "%s", r->err);
     assert_before(r, "\"efile_open\"", 3, "exact");
+    work = support_number(r->out, "\"op\":\"OPEN\"", "work_ns"); /* of each the half second that it was watched */
+    most = support_number(r->out, "\"least\"", "most") - support_number(r->out, "\"least\"", "least");
+    ck_assert_msg(work > 3 * 450000000L && work < 3 * most, "%ld: %s", work, r->out);
+    ck_assert_msg(support_number(r->out, "\"op\":\"OPEN\"", "queued_ns") <= 0, "%s", r->out);
     ck_assert_msg(strstr(open, "\"owner\":\"reader_"), "%s", r->out);
     ck_assert_msg(strstr(open, "openat ") && strstr(open, "fifo\""), "%s", r->out);
     oldest = support_number(r->out, "\"efile_open\"", "oldest_ns");

@@ -14,6 +14,8 @@
 #include "snapshot_state.h"
 #include "target/thread_call.h"
 
+#define FILE_NATIVES "prim_file:" /* what is done with files: its native functions */
+
 enum {
     MAX_WAITERS = 4096,
     MAX_CHANNELS = 4096,
@@ -407,6 +409,46 @@ static void set_call(struct pending *p, const struct thread_call *call)
     p->age_ns = call->asleep_ns;
 }
 
+/* ---- operations on files */
+
+enum {
+#define EFILE_OP(number, op, s1, s2, i1, i2, i3, i4) COMMAND_##op = number,
+#include "../../vm/probes.def"
+};
+
+/*
+ * Which operation it is that a process asked for in this native function and a thread does in this system call; 0: not
+ * known, as the function does several.
+ */
+static uint32_t command_of(const char *native, const struct thread_call *call)
+{
+    static const struct {
+        const char *native, *call; /* call NULL: whichever */
+        uint32_t command;
+    } commands[] = {{"open_nif/2", NULL, COMMAND_OPEN},
+                    {"close_nif/1", NULL, COMMAND_CLOSE},
+                    {"read_nif/2", NULL, COMMAND_READ},
+                    {"write_nif/2", NULL, COMMAND_WRITE},
+                    {"pread_nif/3", NULL, COMMAND_PREADV},
+                    {"pwrite_nif/3", NULL, COMMAND_PWRITEV},
+                    {"sync_nif/2", "fsync", COMMAND_FSYNC},
+                    {"sync_nif/2", "fdatasync", COMMAND_FDATASYNC},
+                    {"truncate_nif/1", NULL, COMMAND_TRUNCATE},
+                    {"allocate_nif/3", NULL, COMMAND_ALLOCATE},
+                    {"list_dir_nif/1", NULL, COMMAND_READDIR},
+                    {"rename_nif/2", NULL, COMMAND_RENAME},
+                    {"make_dir_nif/1", NULL, COMMAND_MKDIR},
+                    {"del_file_nif/1", NULL, COMMAND_DELETE},
+                    {"del_dir_nif/1", NULL, COMMAND_RMDIR}};
+    const char *name = native + strlen(FILE_NATIVES);
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (!strncmp(native, FILE_NATIVES, strlen(FILE_NATIVES)) && !strcmp(name, commands[i].native) &&
+            (!commands[i].call || !strcmp(commands[i].call, call->call)))
+            return commands[i].command;
+    return 0;
+}
+
 /* A job of an erlvm's async pool, as it is kept. */
 struct own_job {
     uint64_t asker, came_ns, began_ns, next;
@@ -435,6 +477,8 @@ static bool read_running(const struct snapshot *s, uint32_t number, uint64_t *jo
 static int tell_async(struct reading *r, uint32_t number)
 {
     struct pending p = {.kind = PENDING_FILE};
+    struct snapshot_process process;
+    char native[NAME_BYTES] = "";
     struct thread_call call;
     struct own_job job;
     uint64_t at, again;
@@ -444,6 +488,9 @@ static int tell_async(struct reading *r, uint32_t number)
         !read_running(r->s, number, &again, &job) || again != at)
         return 0;
     set_whose(r->s, &p, job.asker);
+    process = (struct snapshot_process){.id = p.id, .address = p.address};
+    if (p.address && snapshot_place(r->s, &process, native, sizeof native))
+        p.command = command_of(native, &call);
     p.key = (uint64_t)thread;
     p.mark = job.came_ns;
     set_call(&p, &call);
@@ -534,8 +581,9 @@ static int tell_dirty(struct reading *r, const struct snapshot_scheduler *schedu
     p.kind = PENDING_NATIVE;
     if (!snapshot_place(r->s, &process, p.what, NAME_BYTES))
         return 0;
-    if (sleeps && !strncmp(p.what, "prim_file:", strlen("prim_file:"))) {
+    if (sleeps && !strncmp(p.what, FILE_NATIVES, strlen(FILE_NATIVES))) {
         p.kind = PENDING_FILE;
+        p.command = command_of(p.what, &call);
         p.key = (uint64_t)thread;
         p.mark = call.switches;
         p.what[0] = '\0';

@@ -40,6 +40,7 @@ struct pending {
     uint64_t age_ns;  /* how long it lasts, of PENDING_NATIVE how long it sleeps; 0: not known */
     bool waits;       /* of PENDING_PORT: whose it is waits for it, and need not be its owner */
     char what[320];   /* untrusted; "": nothing */
+    uint32_t command; /* of PENDING_FILE: which operation it is (EFILE_OP of vm/probes.def); 0: not known */
     /* Of PENDING_CALLBACK of an erlvm: the rows of tables that it will be counted in, untrusted; "": not known. */
     char port_row[96], callback_row[96];
 };

@@ -102,6 +102,7 @@ static int add_entry(struct looking *l, const struct pending *p)
     entry->seen = true;
     entry->item = (struct before_item){.is = *p,
                                        .since_ns = l->now_ns > p->age_ns ? l->now_ns - p->age_ns : 0,
+                                       .seen_ns = l->now_ns,
                                        .exact = p->kind != PENDING_NATIVE && p->age_ns,
                                        .joined = !l->first};
     HASH_ADD(hh, l->vm->entries, key, sizeof entry->key, entry);
@@ -340,11 +341,11 @@ void before_free(struct before *b)
 
 /* ---- results */
 
-int before_look(struct before *b, uint64_t now_ns)
+int before_look(struct before *b, uint64_t begun_ns, uint64_t now_ns)
 {
     int err = 0;
 
-    b->from_ns = b->now_ns;
+    b->from_ns = b->now_ns > begun_ns ? b->now_ns : begun_ns;
     b->now_ns = now_ns;
     for (size_t i = 0; i < b->nvms && !err; i++)
         err = look_at(b, b->vms[i], now_ns, false);
@@ -385,7 +386,8 @@ int before_file_runs(struct before *b, uint32_t vm, ev_id id, uint64_t *began_ns
 
 uint64_t before_share(const struct before *b, const struct before_item *item)
 {
-    uint64_t from_ns = item->exact || item->since_ns < b->from_ns ? b->from_ns : item->since_ns;
+    uint64_t watched_ns = item->joined ? item->since_ns : item->seen_ns;
+    uint64_t from_ns = watched_ns > b->from_ns ? watched_ns : b->from_ns;
 
     return b->now_ns > from_ns ? b->now_ns - from_ns : 0;
 }

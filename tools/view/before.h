@@ -16,6 +16,7 @@ struct before;
 struct before_item {
     struct pending is;
     uint64_t since_ns; /* CLOCK_MONOTONIC */
+    uint64_t seen_ns;  /* when it was looked at first */
     bool exact;        /* else it may have begun any time before that */
     bool over;         /* or seen to begin anew */
     bool joined;       /* it was not there when its VM was added */
@@ -31,8 +32,8 @@ void before_free(struct before *before);
 int before_add(struct before *before, const struct otp_vm *vm, struct names *names);
 /* VMs have ended, or one is to be forgotten that is added again. */
 void before_drop(struct before *before, uint32_t vm);
-/* A result ends: what is over by now goes. Fails: -ENOMEM. */
-int before_look(struct before *before, uint64_t now_ns);
+/* A result that began then ends now: what is over by now goes. Fails: -ENOMEM. */
+int before_look(struct before *before, uint64_t begun_ns, uint64_t now_ns);
 /* Whether such things would be told of the VM, or of all (0). */
 bool before_knows(const struct before *before, uint32_t vm, enum pending_kind kind);
 /* Calls `see` for each item of the kind, which it may declare over. Nonzero ends it and is returned. */
@@ -40,7 +41,7 @@ int before_each(struct before *before, enum pending_kind kind,
                 int (*see)(void *ctx, uint32_t vm, struct before_item *item), void *ctx);
 /* As pending_file_runs, of a VM. */
 int before_file_runs(struct before *before, uint32_t vm, ev_id id, uint64_t *began_ns);
-/* How much of the time of the item lies between the look before and the last one. */
+/* How much of the time for which the item was watched lies between the look before and the last one. */
 uint64_t before_share(const struct before *before, const struct before_item *item);
 
 struct before_mailbox {

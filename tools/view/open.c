@@ -339,10 +339,23 @@ static const char *name_row_of_read(const struct view_open_time *time, const str
     }
 }
 
+/* A thread does what is read: it is no part of what waits for one. */
+static const char *name_row_of_part(const struct seen *s, const struct view_open_time *time,
+                                    const struct before_item *item)
+{
+    const struct view_open *queued = find_queued(s->open->state);
+
+    if (!item->is.command || (queued && time->until_at == queued->begun_at))
+        return NULL;
+    return view_table(time->table)->number(item->is.command);
+}
+
 /* What it is about is the row's name where that is a port or a node. */
 static const char *name_row_of_item(const struct seen *s, const struct view_open_time *time, uint32_t vm,
                                     const struct before_item *item)
 {
+    if (time->what == VIEW_TIME_PART)
+        return name_row_of_part(s, time, item);
     if (time->what != VIEW_TIME_WHOLE)
         return NULL;
     if (s->open->state == VIEW_NSTATES)
@@ -499,7 +512,8 @@ static int read_list(const struct result_source *source, const bool on[VIEW_COUN
 
 int open_read(const struct result_source *s, const bool on[VIEW_COUNT], struct open_list out[VIEW_NOPENS])
 {
-    int err = s->open && s->before ? before_look(s->before, s->now_ns) : 0;
+    uint64_t begun_ns = s->now_ns - (uint64_t)(s->whole_seconds * 1e9);
+    int err = s->open && s->before ? before_look(s->before, begun_ns, s->now_ns) : 0;
 
     if (s->shares)
         shares_begin(s->shares);
