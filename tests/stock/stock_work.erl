@@ -186,8 +186,16 @@ collections() ->
         repeat(29, fun(_) -> true = erlang:garbage_collect(self(), [{type, minor}]) end)
     end),
     await_end(Collector),
-    [expect("gc_by_owner", [{"owner", "stock_collector"}], "pauses", 23 + 29),
-     expect("gc_event", [{"owner", "stock_collector"}], null, 23 + 29), least("gc", [], "major", 22), least("gc", [], "minor", 29)].
+    Of = [{"owner", "stock_collector"}],
+    told_pauses("gc_by_owner", Of, "pauses", 23 + 29) ++ told_pauses("gc_event", Of, null, 23 + 29)
+        ++ [least("gc", [], "major", 22), least("gc", [], "minor", 29)].
+
+%% The first young one may fall short, so that a whole one follows: notes tell both (of OTP 27), a hook the one that was asked for.
+told_pauses(Table, Of, Member, N) ->
+    case with_notes([least(Table, Of, Member, N), most(Table, Of, Member, N + 1)]) of
+        [] -> [expect(Table, Of, Member, N)];
+        Noted -> Noted
+    end.
 
 %% ---- messages of 20 words, from one with a name to another with one, which takes them when all are there
 
