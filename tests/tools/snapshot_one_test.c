@@ -93,6 +93,19 @@ static void lay_links_that_lead_nowhere(void)
     lead_to(ERLVM_PROC_MONITORS, 1);
 }
 
+static void lay_monitors_that_lead_to_themselves(void)
+{
+    lead_to(ERLVM_PROC_MONITORS, fake_base + FAKE_FREE);
+    fake_set(FAKE_FREE, ERLVM_PEERS_FIRST, fake_base + FAKE_FREE + 64, 8);
+    fake_set(FAKE_FREE + 64, ERLVM_PEER_NEXT, fake_base + FAKE_FREE + 64, 8);
+    fake_set(FAKE_FREE + 64, ERLVM_PEER_KIND, fake_numbers[ERLVM_PEER_IS_MONITOR], 1);
+}
+
+static void lay_monitors_that_lead_nowhere(void)
+{
+    lead_to(ERLVM_PROC_MONITORS, 0x7fffffff0000);
+}
+
 static void lay_messages_that_lead_to_themselves(void)
 {
     lead_to(ERLVM_PROC_FIRST, fake_base + FAKE_FREE);
@@ -129,7 +142,7 @@ static void lay_an_older_table(void)
     fake_put(FAKE_TABLE + 12, offsetof(struct layout, parts[LAYOUT_ROOM_PEERS]), 4);
 }
 
-enum { PEERS, MESSAGES, DICTIONARY };
+enum { PEERS, MONITORS, MESSAGES, DICTIONARY };
 
 static const struct {
     void (*lay)(void);
@@ -141,6 +154,10 @@ static const struct {
     {lay_links_that_lead_to_themselves, PEERS, 0, SNAPSHOT_MOST_PEERS, true, false},
     {lay_links_that_lead_nowhere, PEERS, 0, 0, false, true},
     {lay_an_older_table, PEERS, -ENOTSUP, 0, false, false},
+    {lay_nothing, MONITORS, 0, 0, false, false},
+    {lay_monitors_that_lead_to_themselves, MONITORS, 0, SNAPSHOT_MOST_PEERS, true, false},
+    {lay_monitors_that_lead_nowhere, MONITORS, 0, 0, false, true},
+    {lay_an_older_table, MONITORS, -ENOTSUP, 0, false, false},
     {lay_nothing, MESSAGES, 0, 0, false, false},
     {lay_messages_that_lead_to_themselves, MESSAGES, 0, FEW, true, false},
     {lay_signals_that_lead_to_themselves, MESSAGES, 0, 0, true, false},
@@ -161,9 +178,11 @@ START_TEST(test_snapshot_one_of_an_erlvm_that_lies_is_bounded)
     lies[_i].lay();
     fake_start(&f);
     err = lies[_i].what == PEERS      ? snapshot_peers(f.snapshot, &f.process, count_peer, &n, &seen)
+          : lies[_i].what == MONITORS ? snapshot_monitors(f.snapshot, &f.process, &seen)
           : lies[_i].what == MESSAGES ? snapshot_messages(f.snapshot, &f.process, FEW, count_message, &n, &seen)
                                       : snapshot_dictionary(f.snapshot, &f.process, count_pair, &n, &seen);
     ck_assert_int_eq(err, lies[_i].err);
+    n = lies[_i].what == MONITORS ? seen.told : n;
     ck_assert_uint_eq(n, lies[_i].what == DICTIONARY && lies[_i].told ? seen.told : lies[_i].told);
     ck_assert_int_eq(seen.more, lies[_i].more);
     ck_assert_int_eq(seen.moved, lies[_i].moved);

@@ -25,6 +25,7 @@ rules() ->
      {restart_storm, fun restart_storm/1},
      {processes_leak, fun processes_leak/1},
      {exit_slow, fun exit_slow/1},
+     {monitors_leak, fun monitors_leak/1},
      {ports_leak, fun ports_leak/1},
      {tables_leak, fun tables_leak/1},
      {table_fixed, fun table_fixed/1},
@@ -44,6 +45,7 @@ rules() ->
      {calls_hang, fun calls_hang/1},
      {disk_slow, fun disk_slow/1},
      {port_suspends, fun port_suspends/1},
+     {sends_held, fun sends_held/1},
      {scheduler_held, fun scheduler_held/1},
      {gc_costs, fun gc_costs/1},
      {halted, fun halted/1},
@@ -261,6 +263,19 @@ helper(Ill) -> Ill andalso receive never -> ok end.
 processes_leak(Ill) ->
     each(5, fun() -> spawn(?MODULE, helper, [Ill]) end),
     any.
+
+%% It watches whom it asks, and forgets that it did when the answer has come.
+monitors_leak(Ill) ->
+    Server = spawn(fun echo/0),
+    named(watcher, fun() -> watch(Server, Ill) end).
+
+watch(Server, Ill) ->
+    Ref = erlang:monitor(process, Server),
+    Server ! {ask, self(), Ref},
+    receive {Ref, ok} -> ok end,
+    Ill orelse erlang:demonitor(Ref, [flush]),
+    timer:sleep(5),
+    watch(Server, Ill).
 
 %% What it owns is freed row by row.
 exit_slow(Ill) ->
@@ -491,6 +506,29 @@ read_slowly(Peer) ->
         {ok, _} -> read_slowly(Peer);
         _ -> ok
     end.
+
+%% A request in two small pieces: the second waits for the acknowledgement of the first, and that for something to go with.
+sends_held(Ill) ->
+    {ok, Listen} = gen_tcp:listen(0, [binary, {active, false}, {packet, 2}, {nodelay, true}, {ip, {127, 0, 0, 1}}]),
+    {ok, Number} = inet:port(Listen),
+    spawn(fun() ->
+        {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Number, [binary, {active, false}, {packet, 2}, {nodelay, not Ill}]),
+        ask_in_pieces(Socket)
+    end),
+    {ok, Peer} = gen_tcp:accept(Listen),
+    spawn(fun() -> receive peer -> answer_pieces(Peer) end end) ! peer,
+    list_to_atom("to 127.0.0.1:" ++ integer_to_list(Number)).
+
+ask_in_pieces(Socket) ->
+    [ok = gen_tcp:send(Socket, Piece) || Piece <- [<<"head">>, <<"body">>]],
+    {ok, _} = gen_tcp:recv(Socket, 0),
+    receive never -> ok after 5 -> ask_in_pieces(Socket) end.
+
+answer_pieces(Peer) ->
+    {ok, _} = gen_tcp:recv(Peer, 0),
+    {ok, Body} = gen_tcp:recv(Peer, 0),
+    ok = gen_tcp:send(Peer, Body),
+    answer_pieces(Peer).
 
 %% A product of two large integers is calculated at one go.
 scheduler_held(Ill) ->

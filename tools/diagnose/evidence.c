@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/array.h"
 #include "common/clock.h"
 #include "otp/names.h"
+#include "otp/snapshot_one.h"
 #include "target/target.h"
 
 enum {
@@ -78,7 +80,7 @@ struct evidence *evidence_new(uint32_t vm, struct names *names, struct snapshot 
 
     if (!e)
         return NULL;
-    *e = (struct evidence){.vm = vm, .names = names, .snapshot = snapshot};
+    *e = (struct evidence){.vm = vm, .names = names, .snapshot = snapshot, .sends = -1};
     pending_known(snapshot, e->has_open);
     return e;
 }
@@ -92,6 +94,10 @@ void evidence_free(struct evidence *e)
     DROP_IF(e, ports, evidence_port, p, true);
     DROP_IF(e, tables, evidence_table, t, true);
     DROP_IF(e, open, evidence_open, o, true);
+    DROP_IF(e, watchers, evidence_watcher, w, true);
+    DROP_IF(e, held, evidence_held, h, true);
+    if (e->sends >= 0)
+        close(e->sends);
     blame_end(&e->waits);
     tripwires_free(&e->tripwires);
     free(e->known);
@@ -404,6 +410,47 @@ static int look_at_waits(struct evidence *e, uint64_t now_ns)
     return 0;
 }
 
+/* ---- monitors */
+
+static int take_watcher(void *ctx, const struct snapshot_process *is)
+{
+    enum { MANY = 50 };
+    struct evidence *e = ctx;
+    struct evidence_watcher *watcher;
+    struct snapshot_seen seen;
+    int err;
+
+    if (!is->watches)
+        return 0;
+    err = snapshot_monitors(e->snapshot, is, &seen);
+
+    if (err || seen.moved || seen.told < MANY)
+        return err == -ENOTSUP ? err : 0;
+    FIND_OR_ADD(e, watchers, id, is->id, watcher, err);
+    if (!watcher)
+        return err;
+    if (!watcher->readings) {
+        watcher->first = watcher->last = seen.told;
+        watcher->first_ns = e->waits_ns;
+    }
+    watcher->is = *is;
+    watcher->grew += seen.told > watcher->last;
+    watcher->last = seen.told;
+    watcher->readings++;
+    watcher->seen = e->looks;
+    return 0;
+}
+
+/* In the looks in which it was read who waits for whom, too. What cannot be read is not known. */
+static int look_at_monitors(struct evidence *e, uint64_t now_ns)
+{
+    int err = e->waits_ns == now_ns ? snapshot_processes(e->snapshot, take_watcher, e, NULL) : 0;
+
+    if (e->waits_ns == now_ns)
+        DROP_IF(e, watchers, evidence_watcher, w, w->seen != e->looks);
+    return err == -ENOMEM ? err : 0;
+}
+
 /* ---- calls that wait in mailboxes */
 
 static bool may_hold_calls(const struct evidence *e, const struct evidence_process *p)
@@ -488,6 +535,42 @@ static void read_quota(struct evidence *e, struct evidence_moment *now)
         e->no_quota[0] = '\0';
 }
 
+static int take_held(void *ctx, const struct held_send *is)
+{
+    struct evidence *e = ctx;
+    struct evidence_held *held;
+    int err;
+
+    FIND_OR_ADD(e, held, socket, is->socket, held, err);
+    if (!held)
+        return err;
+    if (!held->looks)
+        held->is_ours = held_sends_is_of((int)e->vm, is->socket);
+    held->looks++;
+    held->last = *is;
+    held->most_ms = is->since_ms > held->most_ms ? is->since_ms : held->most_ms;
+    return 0;
+}
+
+/* Where a machine has so many connections that it costs much to ask for them, they are looked at less often. */
+static int look_at_sends(struct evidence *e, uint64_t now_ns)
+{
+    enum { PAUSES = 20 };
+    uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int err;
+
+    if (e->no_sends[0] || now_ns < e->next_sends_ns)
+        return 0;
+    if (e->sends < 0 && (e->sends = held_sends_open((int)e->vm, e->no_sends)) < 0)
+        return 0;
+    err = held_sends_read(e->sends, take_held, e);
+    if (err && err != -ENOMEM)
+        snprintf(e->no_sends, sizeof e->no_sends, "what the kernel says of connections: %s", strerror(-err));
+    e->held_looks += !err;
+    e->next_sends_ns = now_ns + PAUSES * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
+    return err == -ENOMEM ? err : 0;
+}
+
 /* ---- a look */
 
 static const bool wanted[PENDING_NKINDS] = {
@@ -525,6 +608,7 @@ static int look_at_memory(struct evidence *e, struct look *look)
     if (snapshot_process_limit(e->snapshot, &e->process_limit))
         e->process_limit = 0;
     err = look_at_waits(e, look->now.ns);
+    err = err ? err : look_at_monitors(e, look->now.ns);
     err = err ? err : look_at_calls(e, look->now.ns);
     err = err ? err : pending_read(e->snapshot, wanted, take_open, look);
     DROP_IF(e, open, evidence_open, o, o->last_ns != look->now.ns); /* what is not found any more is over */
@@ -538,6 +622,7 @@ int evidence_look(struct evidence *e)
 
     names_since(e->names, look.now.ns);
     err = look_at_memory(e, &look);
+    err = err ? err : look_at_sends(e, look.now.ns);
     free(look.known);
     if (err)
         return err;

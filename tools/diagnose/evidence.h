@@ -17,6 +17,7 @@
 #include "otp/pending.h"
 #include "otp/snapshot.h"
 #include "otp/snapshot_tables.h"
+#include "target/held_sends.h"
 #include "tripwires.h"
 
 struct names;
@@ -82,6 +83,27 @@ struct evidence_table {
     UT_hash_handle hh;
 };
 
+/* A connection of the VM that was seen held in a look (target/held_sends.h), or another program's. */
+struct evidence_held {
+    uint32_t socket;
+    bool is_ours;
+    struct held_send last;
+    unsigned looks;
+    uint32_t most_ms;
+    UT_hash_handle hh;
+};
+
+/* Who watches many others, as of the last reading of monitors. */
+struct evidence_watcher {
+    ev_id id;
+    struct snapshot_process is;
+    uint64_t first, last; /* how many */
+    uint64_t first_ns;    /* CLOCK_MONOTONIC: of the reading in which there were that many first */
+    unsigned readings, grew; /* grew: there were more than in the one before */
+    unsigned seen;           /* the number of the look */
+    UT_hash_handle hh;
+};
+
 /* Something that is under way in the last look, and was in all since the first in which it was seen. */
 struct evidence_open {
     struct evidence_open_key {
@@ -141,8 +163,14 @@ struct evidence {
     struct evidence_port *ports;
     struct evidence_table *tables;
     struct evidence_open *open;
+    struct evidence_watcher *watchers;
+    struct evidence_held *held;
+    unsigned held_looks;  /* in which connections were looked at */
+    int sends;            /* what tells of connections; -1: not opened yet, or not to be had */
+    char no_sends[HELD_SENDS_WHY_BYTES]; /* why connections are not known; "": they are */
+    uint64_t next_sends_ns; /* CLOCK_MONOTONIC: when they may be looked at again */
     struct blame waits;   /* who waits for whom, once a second, with what was before */
-    uint64_t waits_ns;    /* CLOCK_MONOTONIC: when that was read; 0: it is not known */
+    uint64_t waits_ns;    /* CLOCK_MONOTONIC: when that was read, and monitors; 0: it is not known */
     struct evidence_schedulers schedulers[3]; /* by enum snapshot_scheduler_type */
     bool has_schedulers, has_open[PENDING_NKINDS];
     struct tripwires tripwires;

@@ -452,3 +452,23 @@ void find_restart_storm(const struct evidence *e, struct findings *out)
             add_storm(e, out, p, per_s);
     }
 }
+
+/* Who watches each that is born has more to watch: that is no leak. A reading that was missed is none that grew. */
+void find_monitors_leak(const struct evidence *e, struct findings *out)
+{
+    double born = (double)e->last.processes - (double)e->first.processes;
+    char name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
+
+    for (const struct evidence_watcher *w = e->watchers; w && findings_room(out, FINDING_monitors_leak);
+         w = w->hh.next) {
+        double seconds = (double)(e->waits_ns - w->first_ns) / 1e9, net = (double)w->last - (double)w->first;
+        double per_s = seconds > 0 ? net / seconds : 0;
+
+        if (w->readings < 3 || w->grew + 1 < w->readings || net < 20 || per_s < 1 || net < 2 * born)
+            continue;
+        findings_add(out, FINDING_monitors_leak, findings_least(50 + 10 * findings_tens(per_s), 80), w->id,
+                     evidence_name(e, &w->is, name),
+                     "%.0f more each second, %" PRIu64 " now, and it took none back; in %s", per_s, w->last,
+                     evidence_place(e, &w->is, place));
+    }
+}

@@ -243,3 +243,28 @@ void find_ports_leak(const struct evidence *e, struct findings *out)
         findings_add(out, FINDING_ports_leak, findings_least(50 + 10 * findings_tens(per_s), 80), 0, "",
                      "%.0f more each second, %" PRIu64 " now", per_s, e->last.ports);
 }
+
+/* The connection that is held most; how many others are, too. */
+void find_sends_held(const struct evidence *e, struct findings *out)
+{
+    const struct evidence_held *most = NULL;
+    char others[64] = "";
+    unsigned n = 0;
+
+    for (const struct evidence_held *h = e->held; h; h = h->hh.next) {
+        if (!h->is_ours || h->looks < 3 || h->looks * 10 < e->held_looks)
+            continue;
+        n++;
+        most = !most || h->looks > most->looks ? h : most;
+    }
+    if (!n)
+        return;
+    if (n > 1)
+        snprintf(others, sizeof others, ", and of %u other connections", n - 1);
+    findings_add(out, FINDING_sends_held,
+                 findings_least(52 + 20.0 * most->looks / e->held_looks + 5 * findings_tens(n), 80), 0, most->last.text,
+                 "in %.0f%% of the looks %" PRIu32 " bytes or so waited, for up to %" PRIu32 " ms, until what was sent "
+                 "before was acknowledged, where a round trip takes %.1f ms%s",
+                 100.0 * most->looks / e->held_looks, most->last.bytes, most->most_ms, most->last.round_us / 1e3,
+                 others);
+}

@@ -149,6 +149,11 @@ static void look_at_queue_of_stock(const struct snapshot *s, const unsigned char
     out->skips = save && save != out->address + s->layout->off[OTP_PROC_QUEUE];
 }
 
+static bool has_monitors_of_stock(const struct snapshot *s, const unsigned char *p)
+{
+    return s->layout->off[OTP_PROC_LINKS] == OTP_NOWHERE || member(s, p, OTP_PROC_MONITORS);
+}
+
 static bool read_slots_of_stock(const struct snapshot *s, uint64_t *out)
 {
     uint32_t most;
@@ -197,6 +202,13 @@ static uint64_t count_binaries_of_ours(const struct snapshot *s, const unsigned 
            own_member(s, p, ERLVM_PROC_OLD_BINARIES, 8);
 }
 
+static bool has_own_monitors(const struct snapshot *s, const unsigned char *p)
+{
+    bool told = s->ours->roots[LAYOUT_ROOM_PEERS] && s->ours->roots[LAYOUT_ROOM_MAILBOXES];
+
+    return !told || own_member(s, p, ERLVM_PROC_MONITORS, 8);
+}
+
 static bool is_own_hibernated(const struct snapshot *s, const unsigned char *p)
 {
     return state_of(s, p) & s->ours->numbers[ERLVM_PROC_HIBERNATED];
@@ -225,6 +237,7 @@ static const struct snapshot_kind stock = {
     .is_free = is_stock_free,
     .messages = count_messages_of_stock,
     .binaries = count_binaries_of_stock,
+    .watches = has_monitors_of_stock,
     .hibernated = is_stock_hibernated,
     .queue = look_at_queue_of_stock,
     .slots = read_slots_of_stock,
@@ -235,6 +248,7 @@ static const struct snapshot_kind ours = {
     .is_free = is_own_free,
     .messages = count_messages_of_ours,
     .binaries = count_binaries_of_ours,
+    .watches = has_own_monitors,
     .hibernated = is_own_hibernated,
     .queue = look_at_queue_of_ours,
     .slots = read_slots_of_ours,
@@ -295,6 +309,7 @@ static bool fill_row(const struct snapshot *s, const unsigned char *p, struct sn
 
     out->status = status_of(s, state);
     out->hibernated = s->kind->hibernated(s, p);
+    out->watches = s->kind->watches(s, p);
     out->dirty = has_bit(s, state, OTP_STATE_DIRTY) || has_bit(s, state, OTP_STATE_DIRTY_SYS);
     out->waits_io = !s->ours && out->status == SNAPSHOT_RUNNABLE && has_bit(s, state, OTP_STATE_DIRTY_IO);
     s->kind->queue(s, p, out);

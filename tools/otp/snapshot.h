@@ -50,6 +50,7 @@ struct snapshot_process {
     bool moved;     /* it did something while it was read: its numbers may be of two moments */
     bool more;      /* it has more messages than were counted */
     bool skips;     /* it has passed over its first message, looking for another */
+    bool watches;   /* it has monitors or aliases, or that is not known */
     uint64_t first_message;  /* where the first of its own queue stands in the VM; 0: it has none there */
     uint64_t messages;       /* in all its queues; those too that it has not taken over yet */
     uint64_t heap_words;     /* heap and stack, with what is free in it */

@@ -46,6 +46,9 @@ int snapshot_peers(struct snapshot *snapshot, const struct snapshot_process *pro
 int snapshot_references(struct snapshot *snapshot, const struct snapshot_process *process,
                         int (*take)(void *ctx, uint64_t ref), void *ctx, struct snapshot_seen *seen);
 
+/* How many processes and ports it watches, links aside; as many. */
+int snapshot_monitors(struct snapshot *snapshot, const struct snapshot_process *process, struct snapshot_seen *seen);
+
 /*
  * The first `most` messages in the order of arrival. A term of 0: it came from another node, and is still as it came.
  * When the queue moved, the last that was told may have been overwritten while `take` looked at it.

@@ -22,7 +22,7 @@ enum {
 struct walk {
     struct snapshot *s;
     int (*take)(void *ctx, const struct snapshot_peer *peer);
-    int (*take_reference)(void *ctx, uint64_t ref); /* NULL: `take` is asked */
+    int (*take_reference)(void *ctx, uint64_t ref);
     void *ctx;
     struct snapshot_seen *seen;
     unsigned left; /* nodes that may still be read */
@@ -148,6 +148,19 @@ static int tell_monitor(struct walk *w, const struct node *node, enum snapshot_t
     return 0; /* of nodes, who suspends whom, aliases: nobody's monitor */
 }
 
+static int count_monitor(struct walk *w, const struct node *node, enum snapshot_tie tie)
+{
+    static const enum otp_field types[] = {OTP_PEER_PROCESS, OTP_PEER_FOREIGN_PROCESS, OTP_PEER_PORT,
+                                           OTP_PEER_FOREIGN_PORT};
+
+    (void)tie;
+    if (snapshot_bit(w->s, node->flags, OTP_PEER_IS_TARGET) || snapshot_bit(w->s, node->flags, OTP_PEER_PENDING))
+        return 0;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        w->seen->told += node->type == w->s->layout->off[types[i]];
+    return 0;
+}
+
 /* Whatever it is that has the reference. */
 static int tell_reference(struct walk *w, const struct node *node, enum snapshot_tie tie)
 {
@@ -267,7 +280,15 @@ static int tell_own_reference(struct walk *w, const unsigned char *bytes, enum s
     return w->take_reference(w->ctx, own_part(w, bytes, ERLVM_PEER_REF, 8));
 }
 
-static int walk_own(struct walk *w, uint64_t set, enum snapshot_tie tie)
+static int count_own_monitor(struct walk *w, const unsigned char *bytes, enum snapshot_tie tie)
+{
+    (void)tie;
+    w->seen->told += own_part(w, bytes, ERLVM_PEER_KIND, 1) == w->s->ours->numbers[ERLVM_PEER_IS_MONITOR];
+    return 0;
+}
+
+static int walk_own(struct walk *w, uint64_t set, enum snapshot_tie tie,
+                    int (*see)(struct walk *, const unsigned char *, enum snapshot_tie))
 {
     const uint32_t *numbers = w->s->ours->numbers;
     unsigned char bytes[OWN_BYTES] = {0};
@@ -288,7 +309,7 @@ static int walk_own(struct walk *w, uint64_t set, enum snapshot_tie tie)
             w->seen->moved = true;
             return 0;
         }
-        err = (w->take_reference ? tell_own_reference : tell_own)(w, bytes, tie);
+        err = see(w, bytes, tie);
         at = set & ONLY ? 0 : own_part(w, bytes, ERLVM_PEER_NEXT, 8);
     }
     return err;
@@ -310,7 +331,7 @@ static int walk_ours(struct walk *w, const struct snapshot_process *p)
     if (!snapshot_lives(w->s, p))
         return -ESRCH;
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !err; i++)
-        err = walk_own(w, sets[i], (enum snapshot_tie)i);
+        err = walk_own(w, sets[i], (enum snapshot_tie)i, tell_own);
     return err;
 }
 
@@ -327,19 +348,37 @@ int snapshot_peers(struct snapshot *s, const struct snapshot_process *p,
     return err ? err : snapshot_lives(s, p) ? 0 : -ESRCH;
 }
 
-int snapshot_references(struct snapshot *s, const struct snapshot_process *p, int (*take)(void *ctx, uint64_t ref),
-                        void *ctx, struct snapshot_seen *seen)
+/* All that the process has under references of its own: its monitors, and aliases. */
+static int walk_references(struct walk *w, const struct snapshot_process *p,
+                           int (*see)(struct walk *, const struct node *, enum snapshot_tie),
+                           int (*see_own)(struct walk *, const unsigned char *, enum snapshot_tie))
 {
-    struct walk w = {.s = s, .take_reference = take, .ctx = ctx, .seen = seen, .left = SNAPSHOT_MOST_PEERS};
+    struct snapshot *s = w->s;
     bool told = s->ours ? s->ours->roots[LAYOUT_ROOM_PEERS] != 0 : s->layout->off[OTP_PROC_LINKS] != OTP_NOWHERE;
     uint64_t at = s->ours ? s->ours->numbers[ERLVM_PROC_MONITORS] : s->layout->off[OTP_PROC_MONITORS], set;
     int err;
 
-    *seen = (struct snapshot_seen){0};
+    *w->seen = (struct snapshot_seen){0};
+    w->left = SNAPSHOT_MOST_PEERS;
     if (!told)
         return -ENOTSUP;
     if (!snapshot_read(s, p->address + at, &set, sizeof set) || !snapshot_lives(s, p))
         return -ESRCH;
-    err = s->ours ? walk_own(&w, set, SNAPSHOT_WATCHES) : walk_tree(&w, set, SNAPSHOT_WATCHES, tell_reference);
+    err = s->ours ? walk_own(w, set, SNAPSHOT_WATCHES, see_own) : walk_tree(w, set, SNAPSHOT_WATCHES, see);
     return err ? err : snapshot_lives(s, p) ? 0 : -ESRCH;
+}
+
+int snapshot_references(struct snapshot *s, const struct snapshot_process *p, int (*take)(void *ctx, uint64_t ref),
+                        void *ctx, struct snapshot_seen *seen)
+{
+    struct walk w = {.s = s, .take_reference = take, .ctx = ctx, .seen = seen};
+
+    return walk_references(&w, p, tell_reference, tell_own_reference);
+}
+
+int snapshot_monitors(struct snapshot *s, const struct snapshot_process *p, struct snapshot_seen *seen)
+{
+    struct walk w = {.s = s, .seen = seen};
+
+    return walk_references(&w, p, count_monitor, count_own_monitor);
 }

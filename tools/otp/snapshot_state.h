@@ -35,6 +35,7 @@ struct snapshot_kind {
     bool (*is_free)(const struct snapshot *s, const unsigned char *p);
     void (*messages)(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out);
     uint64_t (*binaries)(const struct snapshot *s, const unsigned char *p);
+    bool (*watches)(const struct snapshot *s, const unsigned char *p);
     bool (*hibernated)(const struct snapshot *s, const unsigned char *p);
     /* The first message, and whether it was passed over. */
     void (*queue)(const struct snapshot *s, const unsigned char *p, struct snapshot_process *out);

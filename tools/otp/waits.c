@@ -126,7 +126,6 @@ static void read_references(const struct reading *r, const struct snapshot_proce
     a->best = a->nrefs;
 }
 
-/* Of most processes the first look at its monitors is enough: there is none. */
 static int take_process(void *ctx, const struct snapshot_process *is)
 {
     const struct reading *r = ctx;
@@ -136,7 +135,7 @@ static int take_process(void *ctx, const struct snapshot_process *is)
     char place[PLACE_BYTES];
     int err;
 
-    if (is->status != SNAPSHOT_WAITING)
+    if (is->status != SNAPSHOT_WAITING || !is->watches)
         return 0;
     err = snapshot_peers(r->s, is, stop_at_watched, NULL, &seen);
     if (err != 1 || !snapshot_place(r->s, is, place, sizeof place) || is_at_rest(place))
