@@ -30,6 +30,7 @@ rules() ->
      {tables_leak, fun tables_leak/1},
      {table_fixed, fun table_fixed/1},
      {table_grows, fun table_grows/1},
+     {table_contended, fun table_contended/1},
      {atoms_grow, fun atoms_grow/1},
      {near_limit, fun near_limit/1},
      {port_busy, fun port_busy/1},
@@ -333,6 +334,22 @@ table_grows(Ill) ->
 
 cache_key(true, _) -> erlang:unique_integer();
 cache_key(false, N) -> N.
+
+%% All count in one row of one table; healed, by what is made for that.
+table_contended(Ill) ->
+    hits = ets:new(hits, [public, named_table]),
+    ets:insert(hits, {all, 0}),
+    Counter = counters:new(1, [write_concurrency]),
+    [spawn(fun() -> count_hits(Counter, Ill) end) || _ <- lists:seq(1, 4 * erlang:system_info(schedulers))],
+    hits.
+
+count_hits(Counter, true) ->
+    ets:update_counter(hits, all, 1),
+    count_hits(Counter, true);
+count_hits(Counter, false) ->
+    [counters:add(Counter, 1, 1) || _ <- lists:seq(1, 100)],
+    ets:insert(hits, {all, counters:get(Counter, 1)}),
+    receive never -> ok after 5 -> count_hits(Counter, false) end.
 
 atoms_grow(Ill) ->
     each(10, fun() ->

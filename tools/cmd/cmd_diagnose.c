@@ -233,8 +233,10 @@ static int run(struct diagnose *d)
         return err;
     sink_init(&d->sink, stdout, d->options.form, d->options.timestamps);
     d->evidence = evidence_new(d->vm.pid, d->vm.names, d->vm.snapshot);
-    if (d->evidence)
+    if (d->evidence) {
         d->evidence->own = d->asked.own;
+        d->evidence->samples = !d->looks;
+    }
     err = d->evidence ? gather(d) : explain(d, -ENOMEM);
     if (!err) {
         err = tell(d);

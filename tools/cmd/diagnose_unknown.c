@@ -134,6 +134,8 @@ static void tell_looks(const struct telling *t)
         {!e->process_limit, "limits", "how many processes there may be cannot be read"},
         {!e->last.has_threads, "processors", "/proc/PID/task/TID/schedstat cannot be read"},
         {e->no_quota[0] != '\0', "throttled", e->no_quota},
+        {!e->samples, "table_contended", "--looks: its threads were not sampled"},
+        {e->contention.why[0] != '\0', "table_contended", e->contention.why},
         {e->no_sends[0] != '\0', "sends_held", e->no_sends},
         {e->unclear != 0, "some processes", "what their memory says made no sense"},
         {lacks_threads(t->d->counted), "scheduler_held",

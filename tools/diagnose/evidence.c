@@ -100,6 +100,7 @@ void evidence_free(struct evidence *e)
         close(e->sends);
     blame_end(&e->waits);
     tripwires_free(&e->tripwires);
+    contention_end(&e->contention);
     free(e->known);
     free(e);
 }
@@ -603,6 +604,9 @@ static int look_at_memory(struct evidence *e, struct look *look)
     if (err == -ENOMEM)
         return err;
     DROP_IF(e, tables, evidence_table, t, t->seen != e->looks);
+    err = e->samples ? contention_look(e) : 0;
+    if (err)
+        return err;
     look_at_schedulers(e, look->now.ns);
     look->now.has_atoms = !snapshot_atoms(e->snapshot, &look->now.atoms, &e->atom_limit);
     if (snapshot_process_limit(e->snapshot, &e->process_limit))

@@ -12,6 +12,7 @@
 #include "blame.h"
 #include "common/quota.h"
 #include "common/table.h"
+#include "contention.h"
 #include "counted.h"
 #include "otp/letters.h"
 #include "otp/pending.h"
@@ -78,6 +79,7 @@ struct evidence_table {
     struct snapshot_table_info first, last;
     uint64_t first_ns; /* CLOCK_MONOTONIC: of the look in which it was seen first */
     bool is_new;       /* that was not the first of all */
+    uint64_t waits;              /* samples of schedulers that waited for its lock: contention.h */
     unsigned looks, grew, fixed; /* grew: it had more rows than in the one before */
     unsigned seen;               /* the number of the last look in which it was there */
     UT_hash_handle hh;
@@ -174,6 +176,8 @@ struct evidence {
     struct evidence_schedulers schedulers[3]; /* by enum snapshot_scheduler_type */
     bool has_schedulers, has_open[PENDING_NKINDS];
     struct tripwires tripwires;
+    bool samples; /* the caller's: schedulers may be sampled */
+    struct contention contention;
     struct evidence_known *known; /* who lived at the last look */
     size_t nknown;
 };

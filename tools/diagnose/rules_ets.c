@@ -139,3 +139,23 @@ void find_tables_leak(const struct evidence *e, struct findings *out)
                      "%.0f tables more each second, %" PRIu64 " now; it owns most of the new ones", per_s,
                      e->last.tables);
 }
+
+void find_table_contended(const struct evidence *e, struct findings *out)
+{
+    enum { LEAST = 10 };
+
+    for (const struct evidence_table *t = e->tables; t && findings_room(out, FINDING_table_contended);
+         t = t->hh.next) {
+        double part = e->contention.all ? (double)t->waits / (double)e->contention.all : 0;
+        struct course c;
+
+        if (t->waits < LEAST || part < 0.15)
+            continue;
+        name_it(e, t, &c);
+        findings_add(out, FINDING_table_contended, findings_least(50 + 45 * part, 90), t->last.owner, c.name,
+                     "in %.0f%% of %" PRIu64 " samples a scheduler waited for its lock; it was made with%s "
+                     "write_concurrency; its owner is %s",
+                     100 * part, e->contention.all, t->last.write_concurrency ? "" : "out", c.owner);
+        findings_also(out, FINDING_table_contended, c.owner);
+    }
+}

@@ -721,3 +721,14 @@ void snapshot_free(struct snapshot *s)
         free(s->schedulers);
     free(s);
 }
+
+bool snapshot_function(const struct snapshot *s, const char *name, uint64_t *begin, uint64_t *end)
+{
+    struct otp_place place;
+
+    if (!s->vm->symbols || otp_symbols_find(s->vm->symbols, name, &place) || !place.size)
+        return false;
+    *begin = place.address + s->layout->bias;
+    *end = *begin + place.size;
+    return true;
+}

@@ -166,6 +166,9 @@ struct snapshot_scheduler {
 int snapshot_schedulers(struct snapshot *snapshot,
                         int (*take)(void *ctx, const struct snapshot_scheduler *scheduler), void *ctx);
 
+/* From where to where, in the VM, a function of a stock emulator goes. False: not known. */
+bool snapshot_function(const struct snapshot *snapshot, const char *name, uint64_t *begin, uint64_t *end);
+
 /* How many processes there may be. Fails: -ESRCH. */
 int snapshot_process_limit(struct snapshot *snapshot, uint64_t *limit);
 /*

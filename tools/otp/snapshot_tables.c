@@ -357,3 +357,8 @@ int snapshot_tables(struct snapshot *s, int (*take)(void *ctx, const struct snap
         return -EBADMSG;
     return err;
 }
+
+uint64_t snapshot_table_bytes(const struct snapshot *s)
+{
+    return s->ours ? s->ours->numbers[ERLVM_TABLE_BYTES] : s->layout->off[OTP_TABLE_SIZE];
+}

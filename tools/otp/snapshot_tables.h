@@ -32,5 +32,7 @@ struct snapshot_table_info {
  */
 int snapshot_tables(struct snapshot *snapshot, int (*take)(void *ctx, const struct snapshot_table_info *table),
                     void *ctx, struct snapshot_count *count);
+/* So many bytes of the VM's memory from a table's address on are the table, its lock among them. */
+uint64_t snapshot_table_bytes(const struct snapshot *snapshot);
 
 #endif
