@@ -28,6 +28,7 @@ static const struct {
     {"module_missing", "zoo_hooks"},           {"calls_abandoned", "swamped_server"},
     {"purge_kills", "zoo_worker"},             {"monitors_leak", "watcher"},
     {"sends_held", "to 127.0.0.1:"},           {"table_contended", "hits"},
+    {"literals_swept", "config_writer"},
 };
 
 /*
@@ -62,6 +63,10 @@ START_TEST(test_diagnose_names_who_is_ill)
 
     if (is_not_known(rule, _i % 2)) {
         ck_assert_msg(strstr(r->out, "\"diagnosis_not_known\"") != NULL, "%s%s", r->out, r->err);
+        return;
+    }
+    if (!strcmp(rule, "literals_swept") && _i % 2) { /* no process of an erlvm is searched for them */
+        ck_assert_msg(strstr(r->out, "status ") && !strstr(r->out, "{"), "%s%s", r->out, r->err);
         return;
     }
     snprintf(who, sizeof who, "\"who\":\"%s%s", ills[_i / 2].who, strcmp(rule, "sends_held") ? "\"" : "");

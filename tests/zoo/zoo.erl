@@ -40,6 +40,7 @@ rules() ->
      {crashes, fun crashes/1},
      {crash_costs, fun crash_costs/1},
      {module_missing, fun module_missing/1},
+     {literals_swept, fun literals_swept/1},
      {calls_time_out, fun calls_time_out/1},
      {server_slow, fun server_slow/1},
      {deadlock, fun deadlock/1},
@@ -445,6 +446,15 @@ module_missing(Ill) ->
     Module = case Ill of true -> zoo_hooks; false -> lists end,
     each(20, fun() -> code:ensure_loaded(Module) end),
     zoo_hooks.
+
+%% What is put is another term each time; healed, the same.
+literals_swept(Ill) ->
+    [spawn(fun() -> receive never -> ok end end) || _ <- lists:seq(1, 3000)],
+    named(config_writer, fun() -> put_config(Ill, 0) end).
+
+put_config(Ill, N) ->
+    persistent_term:put(zoo_config, {case Ill of true -> N; false -> 0 end, [some, more]}),
+    receive never -> ok after 5 -> put_config(Ill, N + 1) end.
 
 share(0) -> [x];
 share(N) -> Term = share(N - 1), [Term | Term].

@@ -134,6 +134,7 @@ static void tell_looks(const struct telling *t)
         {!e->process_limit, "limits", "how many processes there may be cannot be read"},
         {!e->last.has_threads, "processors", "/proc/PID/task/TID/schedstat cannot be read"},
         {e->no_quota[0] != '\0', "throttled", e->no_quota},
+        {!e->sweeper.id, "literals_swept", "no process began as erts_literal_area_collector:start/0"},
         {!e->samples, "table_contended", "--looks: its threads were not sampled"},
         {e->contention.why[0] != '\0', "table_contended", e->contention.why},
         {e->no_sends[0] != '\0', "sends_held", e->no_sends},

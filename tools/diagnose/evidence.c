@@ -199,6 +199,23 @@ static int remember(struct evidence *e, const struct snapshot_process *is, uint6
     return 0;
 }
 
+/* One of the emulator's own processes, which are the first. */
+static void see_sweeper(struct evidence *e, const struct snapshot_process *is, uint64_t now_ns)
+{
+    enum { FIRST_PROCESSES = 64 };
+    struct evidence_sweeper *s = &e->sweeper;
+
+    if (!s->id && !e->looks && ev_id_number(is->id) < FIRST_PROCESSES &&
+        evidence_began_as(e, is, "erts_literal_area_collector:start/0"))
+        *s = (struct evidence_sweeper){
+            .id = is->id, .first = is->reductions, .last = is->reductions, .first_ns = now_ns};
+    if (s->id != is->id)
+        return;
+    s->looks++;
+    s->worked += is->reductions > s->last;
+    s->last = is->reductions;
+}
+
 static int compare_known(const void *a, const void *b)
 {
     const struct evidence_known *x = a, *y = b;
@@ -261,6 +278,7 @@ static int take_process(void *ctx, const struct snapshot_process *is)
     look->known[look->n++] = (struct evidence_known){is->id, is->parent};
     err = e->looks && !knew ? count_birth(e, is) : 0;
     see_parent(e, is);
+    see_sweeper(e, is, look->now.ns);
     tripwires_see_process(e, is);
     return err ? err : remember(e, is, look->now.ns);
 }
@@ -593,8 +611,9 @@ static int look_at_memory(struct evidence *e, struct look *look)
     e->unclear += count.unclear;
     e->running += look->running;
     keep_known(e, look);
-    /* what has ended, or has long not been worth it, is of no further interest */
-    DROP_IF(e, processes, evidence_process, p, p->seen != e->looks || e->looks - p->worth > WORTH_LOOKS);
+    /* what has ended, or has long not been worth it and was never suspended, is of no further interest */
+    DROP_IF(e, processes, evidence_process, p,
+            p->seen != e->looks || (e->looks - p->worth > WORTH_LOOKS && !p->suspended));
     err = snapshot_ports(e->snapshot, take_port, look, NULL);
     look->now.has_ports = !err;
     if (err == -ENOMEM)

@@ -29,7 +29,8 @@ enum { EVIDENCE_TEXT = 200, EVIDENCE_HANGS_S = 2 /* a call that lasts so long ha
 
 /*
  * A process that is worth remembering: it had messages, much memory, or did something. It is followed from then on, and
- * forgotten when it has ended, or has not been worth it for a while. What is counted is looks since it was remembered.
+ * forgotten when it has ended, or has not been worth it for a while and was never suspended. What is counted is looks
+ * since it was remembered.
  */
 struct evidence_process {
     ev_id id;
@@ -116,6 +117,14 @@ struct evidence_open {
     UT_hash_handle hh;
 };
 
+/* The process of a stock emulator that asks all others whether they still have literals that are to go. */
+struct evidence_sweeper {
+    ev_id id;             /* 0: it was not found */
+    uint64_t first, last; /* reductions, in the first and the last look that saw it */
+    uint64_t first_ns;    /* CLOCK_MONOTONIC: of that first */
+    unsigned looks, worked; /* worked: it had more than in the one before */
+};
+
 /* Of all schedulers of a kind. */
 struct evidence_schedulers {
     uint64_t n;
@@ -175,6 +184,7 @@ struct evidence {
     uint64_t waits_ns;    /* CLOCK_MONOTONIC: when that was read, and monitors; 0: it is not known */
     struct evidence_schedulers schedulers[3]; /* by enum snapshot_scheduler_type */
     bool has_schedulers, has_open[PENDING_NKINDS];
+    struct evidence_sweeper sweeper;
     struct tripwires tripwires;
     bool samples; /* the caller's: schedulers may be sampled */
     struct contention contention;
@@ -200,6 +210,8 @@ const char *evidence_place(const struct evidence *evidence, const struct snapsho
                            char buf[EVIDENCE_TEXT]);
 /* The name by the pid: the table of processes is walked for one that is neither remembered nor a parent. */
 const char *evidence_name_of(const struct evidence *evidence, ev_id id, char buf[EVIDENCE_TEXT]);
+/* Whether it began by calling this: "m:f/1". */
+bool evidence_began_as(const struct evidence *evidence, const struct snapshot_process *process, const char *function);
 /* Whether it began as a supervisor. */
 bool evidence_is_supervisor(const struct evidence *evidence, const struct evidence_parent *parent);
 /* NULL: it is not remembered. */

@@ -73,6 +73,15 @@ const char *evidence_name_of(const struct evidence *e, ev_id id, char text[EVIDE
     return snapshot_pid_text(id, text);
 }
 
+bool evidence_began_as(const struct evidence *e, const struct snapshot_process *process, const char *function)
+{
+    struct wire_name names[OTP_OWNER_NAMES];
+    char buf[NAME_BYTES];
+
+    return snapshot_names(e->snapshot, process, names) && names[OTP_OWNER_CALL].form == WIRE_MFA &&
+           !strcmp(names_text(e->names, e->vm, &names[OTP_OWNER_CALL], buf, sizeof buf), function);
+}
+
 bool evidence_is_supervisor(const struct evidence *e, const struct evidence_parent *parent)
 {
     static const char module[] = "supervisor:";

@@ -472,3 +472,32 @@ void find_monitors_leak(const struct evidence *e, struct findings *out)
                      evidence_place(e, &w->is, place));
     }
 }
+
+/* Who puts a persistent term is suspended until all schedulers have the new ones; NULL: nobody was, but for ports. */
+static const struct evidence_process *most_suspended(const struct evidence *e)
+{
+    const struct evidence_process *most = NULL;
+
+    for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
+        if (p->suspended && reductions_done(p) && p->id != e->tripwires.purger &&
+            !waits_for_port_or_node(e, p->last.id) && (!most || p->suspended > most->suspended))
+            most = p;
+    return most;
+}
+
+void find_literals_swept(const struct evidence *e, struct findings *out)
+{
+    enum { MUCH_PER_S = 100000 };
+    const struct evidence_sweeper *s = &e->sweeper;
+    double seconds = s->id ? (double)(e->last.ns - s->first_ns) / 1e9 : 0;
+    double per_s = seconds > 0 ? (double)(s->last - s->first) / seconds : 0;
+    const struct evidence_process *putter = per_s >= MUCH_PER_S ? most_suspended(e) : NULL;
+    char name[EVIDENCE_TEXT];
+
+    if (per_s < MUCH_PER_S || s->worked * 2 < s->looks)
+        return;
+    findings_add(out, FINDING_literals_swept, findings_least(52 + 10 * findings_tens(per_s / MUCH_PER_S), 85),
+                 putter ? putter->id : 0, putter ? evidence_name(e, &putter->last, name) : "",
+                 "the collector of literals executed %.0f reductions a second, asking %" PRIu64 " processes each time",
+                 per_s, e->last.processes);
+}
