@@ -16,7 +16,7 @@
 #include "target/target.h"
 
 enum {
-    WORTH_BYTES = 1 << 20, /* of memory, or of binaries */
+    WORTH_BYTES = 1 << 20, /* of memory */
     WORTH_LOOKS = 10,      /* so long it is remembered without being worth it */
     MOST_REMEMBERED = 1 << 18,
     MOST_KNOWN = 1 << 24,
@@ -122,7 +122,7 @@ bool evidence_threads(const struct evidence *e, double *ran, double *waited)
 static bool is_worth(const struct snapshot_process *is)
 {
     return is->messages || is->status != SNAPSHOT_WAITING || snapshot_memory_bytes(is) >= WORTH_BYTES ||
-           snapshot_binary_bytes(is) >= WORTH_BYTES;
+           snapshot_binary_bytes(is) >= EVIDENCE_BINARIES;
 }
 
 static void count_status(struct evidence_process *p, const struct snapshot_process *is)

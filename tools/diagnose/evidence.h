@@ -25,6 +25,7 @@ struct names;
 struct own_rules;
 
 enum { EVIDENCE_BOXES = 8, EVIDENCE_BOX_MESSAGES = 100, EVIDENCE_CALLS = 10 };
+enum { EVIDENCE_BINARIES = 128 << 10 /* bytes of binaries: a process that holds so many is worth remembering */ };
 enum { EVIDENCE_TEXT = 200, EVIDENCE_HANGS_S = 2 /* a call that lasts so long hangs */ };
 
 /*

@@ -330,13 +330,25 @@ void find_huge_heap(const struct evidence *e, struct findings *out)
     }
 }
 
+/* That of which there is less than much is a remark. */
+static double weight_of_binaries(uint64_t held)
+{
+    enum { MUCH = 64 << 20, SOME = 4 << 20 };
+
+    if (held < SOME)
+        return 0;
+    if (held < MUCH)
+        return findings_least(25 + 20 * findings_tens((double)held / SOME), 45);
+    return findings_least(45 + 20 * findings_tens((double)held / MUCH), 80);
+}
+
 /*
  * All that do little are one finding, named by the one that holds most. A binary that several hold counts for each: the
  * sum is no more than what the program has.
  */
 void find_binaries_held(const struct evidence *e, struct findings *out)
 {
-    enum { MUCH = 64 << 20, LITTLE_PER_S = 200000 };
+    enum { LITTLE_PER_S = 200000 };
     const struct evidence_process *most = NULL;
     uint64_t held = 0, holders = 0;
     char size[16], own[16], name[EVIDENCE_TEXT], place[EVIDENCE_TEXT];
@@ -344,7 +356,7 @@ void find_binaries_held(const struct evidence *e, struct findings *out)
     for (const struct evidence_process *p = e->processes; p; p = p->hh.next) {
         uint64_t bytes = snapshot_binary_bytes(&p->last);
 
-        if (bytes < 1 << 20 || bytes < 4 * snapshot_memory_bytes(&p->last) ||
+        if (bytes < EVIDENCE_BINARIES || bytes < 4 * snapshot_memory_bytes(&p->last) ||
             (double)reductions_done(p) / seconds_of(e, p) > LITTLE_PER_S)
             continue;
         held += bytes;
@@ -352,12 +364,12 @@ void find_binaries_held(const struct evidence *e, struct findings *out)
         most = !most || bytes > snapshot_binary_bytes(&most->last) ? p : most;
     }
     held = e->last.resident && held > e->last.resident ? e->last.resident : held;
-    if (held < MUCH)
+    if (!weight_of_binaries(held))
         return;
     sink_format_size(size, sizeof size, held);
     sink_format_size(own, sizeof own, snapshot_binary_bytes(&most->last));
-    findings_add(out, FINDING_binaries_held, findings_least(45 + 20 * findings_tens((double)held / MUCH), 80),
-                 most->last.id, evidence_name(e, &most->last, name),
+    findings_add(out, FINDING_binaries_held, weight_of_binaries(held), most->last.id,
+                 evidence_name(e, &most->last, name),
                  "%" PRIu64 " processes that do little hold up to %s; it alone %s, in %s", holders, size, own,
                  evidence_place(e, &most->last, place));
 }
