@@ -30,7 +30,8 @@ enum { LAYOUT_VERSION = 1 };
 	LAYOUT_ROOM(TABLES, layout_tables, "the registry of ETS tables")                           \
 	LAYOUT_ROOM(MODULES, layout_modules, "the list of modules")                                \
 	LAYOUT_ROOM(MEMORY, layout_memory, "the counters of memory")                               \
-	LAYOUT_ROOM(NATIVE, layout_native, "the area of pages of machine code")
+	LAYOUT_ROOM(NATIVE, layout_native, "the area of pages of machine code")                    \
+	LAYOUT_ROOM(DIRTY, layout_dirty, "the queues of dirty schedulers")
 
 enum layout_room {
 #define LAYOUT_ROOM(room, part, root) LAYOUT_ROOM_##room,

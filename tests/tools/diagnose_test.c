@@ -28,7 +28,7 @@ static const struct {
     {"module_missing", "zoo_hooks"},           {"calls_abandoned", "swamped_server"},
     {"purge_kills", "zoo_worker"},             {"monitors_leak", "watcher"},
     {"sends_held", "to 127.0.0.1:"},           {"table_contended", "hits"},
-    {"literals_swept", "config_writer"},
+    {"literals_swept", ""},
 };
 
 /*
@@ -37,7 +37,7 @@ static const struct {
  */
 static int seconds_of(const char *rule)
 {
-    static const char *const slow[] = {"never_run", "calls_abandoned", "monitors_leak"};
+    static const char *const slow[] = {"never_run", "calls_abandoned", "monitors_leak", "table_contended", "literals_swept"};
 
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
         if (!strcmp(rule, slow[i]))
@@ -63,10 +63,6 @@ START_TEST(test_diagnose_names_who_is_ill)
 
     if (is_not_known(rule, _i % 2)) {
         ck_assert_msg(strstr(r->out, "\"diagnosis_not_known\"") != NULL, "%s%s", r->out, r->err);
-        return;
-    }
-    if (!strcmp(rule, "literals_swept") && _i % 2) { /* no process of an erlvm is searched for them */
-        ck_assert_msg(strstr(r->out, "status ") && !strstr(r->out, "{"), "%s%s", r->out, r->err);
         return;
     }
     snprintf(who, sizeof who, "\"who\":\"%s%s", ills[_i / 2].who, strcmp(rule, "sends_held") ? "\"" : "");
@@ -131,7 +127,7 @@ START_TEST(test_diagnose_by_looks_alone)
 
     ck_assert_msg(strstr(r->out, "a process is suspended: frozen_server") && strstr(r->out, "status 3"), "%s%s", r->out, r->err);
     ck_assert_msg(unknown && strstr(unknown, "calls_time_out") && !strstr(unknown + 1, "events   "), "%s", r->out);
-    ck_assert_msg(strstr(r->out, "status 3\n11\n") != NULL, "%s", r->out); /* as many as need events */
+    ck_assert_msg(strstr(r->out, "status 3\n12\n") != NULL, "%s", r->out); /* as many as need events, or samples */
     ck_assert_msg(strstr(r->err, "\n1\n") != NULL, "%s", r->err); /* two seconds are needed to say that a call hangs */
     ck_assert_int_le(support_width(r->out), 80);
 }
@@ -201,7 +197,7 @@ START_TEST(test_diagnose_of_one_that_ends)
         NODE "$ERLSNOOP diagnose -p $p -d 60 & e=$!; attached $e; sleep 4; kill -9 $p; wait $e; echo status $?", erls[_i], "ill", "suspended");
 
     ck_assert_msg(strstr(r->out, "a process is suspended: frozen_server") && strstr(r->out, "status 3"), "%s%s", r->out, r->err);
-    ck_assert_msg(strstr(r->out, "the rest       it has ended\n") != NULL, "%s", r->out);
+    ck_assert_msg(strstr(r->out, "the rest ") && strstr(r->out, "  it has ended\n"), "%s", r->out);
 }
 END_TEST
 

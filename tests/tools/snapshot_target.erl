@@ -31,7 +31,8 @@ main(Idle) ->
     Writer = spawn(fun() -> port_command(Port, binary:copy(<<"x">>, 1000003)) end),
     await(fun() -> lists:member(process_info(Writer, status), [undefined, {status, suspended}]) end),
     io:format("node ~s ~b ~b ~b ~b ~b~n",
-              [os:getpid(), length(processes()), length(erlang:ports()), erlang:system_info(schedulers) | dirty()]),
+              [os:getpid(), length(processes()), length(erlang:ports()), erlang:system_info(schedulers),
+               erlang:system_info(dirty_cpu_schedulers), erlang:system_info(dirty_io_schedulers)]),
     [io:format("busy ~s ~p~n", [string:replace(string:slice(pid_to_list(P), 3, length(pid_to_list(P)) - 4), ".", " "), N])
      || {P, N} <- [{Main, main}, {whereis(spinner), spinner}]],
     [say(P) || P <- processes(), P =/= self(), P =/= whereis(spinner)],
@@ -47,13 +48,6 @@ await(F) ->
     end.
 
 rests(P) -> process_info(P, status) =:= {status, waiting}.
-
-%% Dirty schedulers, for calculations and for input and output; those of an erlvm have no queue.
-dirty() ->
-    case string:find(erlang:system_info(system_version), "[erlvm]") of
-        nomatch -> [erlang:system_info(dirty_cpu_schedulers), erlang:system_info(dirty_io_schedulers)];
-        _ -> [0, 0]
-    end.
 
 %% What it is does not change by asking: it rests. Words of both heaps and of what stands outside of them.
 say(P) ->

@@ -23,10 +23,9 @@ MOST_HEALED = 50
 # An erlvm has one pool of threads for files and no schedulers for them: that all are taken is told by what hangs.
 ALSO_RIGHT = {('dirty_io_full', 'erlvm'): 'file_hangs'}
 # An erlvm lends the scheduler of what is long, and its pages do not tell what its threads did; it does not spin, has a
-# pool of threads for what is dirty, and frees tables when their owner has ended; its locks of tables are held briefly, and
-# no process is searched for literals.
-NOT_ILL = {(rule, 'erlvm') for rule in ('exit_slow', 'scheduler_held', 'busy_waiting', 'dirty_cpu_full', 'long_native',
-                                        'table_contended', 'literals_swept')}
+# pool of threads for files, frees tables when their owner has ended, and holds their locks briefly.
+NOT_ILL = {(rule, 'erlvm') for rule in ('exit_slow', 'scheduler_held', 'busy_waiting', 'long_native',
+                                        'table_contended')}
 
 # Findings that are true of a machine that others share, whatever runs in the VM: --shared.
 left_out = set()

@@ -351,6 +351,7 @@ struct counted_schedulers {
     struct evidence *e;
     uint64_t now_ns;
     uint64_t n[3], queued[3], running[3], longest[3], idle[3];
+    ev_id one[3];
 };
 
 static int take_scheduler(void *ctx, const struct snapshot_scheduler *is)
@@ -361,6 +362,7 @@ static int take_scheduler(void *ctx, const struct snapshot_scheduler *is)
     c->n[is->type]++;
     c->queued[is->type] += shared ? 0 : is->queued;
     c->running[is->type] += is->running != 0;
+    c->one[is->type] = is->running ? is->running : c->one[is->type];
     c->idle[is->type] += !is->running && !is->queued;
     if (is->queued > c->longest[is->type])
         c->longest[is->type] = is->queued;
@@ -377,6 +379,7 @@ static void look_at_schedulers(struct evidence *e, uint64_t now_ns)
         struct evidence_schedulers *s = &e->schedulers[type];
 
         s->n = c.n[type];
+        s->one = c.one[type];
         s->queued += c.queued[type];
         s->full += c.n[type] && c.running[type] == c.n[type];
         s->uneven += c.longest[type] >= LONG && c.idle[type];

@@ -118,7 +118,7 @@ struct evidence_open {
     UT_hash_handle hh;
 };
 
-/* The process of a stock emulator that asks all others whether they still have literals that are to go. */
+/* The process that asks all others whether they still have literals that are to go. */
 struct evidence_sweeper {
     ev_id id;             /* 0: it was not found */
     uint64_t first, last; /* reductions, in the first and the last look that saw it */
@@ -130,6 +130,7 @@ struct evidence_sweeper {
 struct evidence_schedulers {
     uint64_t n;
     uint64_t queued, most_queued; /* queued: the sum over all looks of what waited for them */
+    ev_id one;                    /* that one of them ran in the last look; 0: none did */
     unsigned full;                /* looks in which each had a process */
     unsigned uneven;              /* looks in which one had a queue while another had nothing to do */
 };
@@ -209,6 +210,8 @@ const char *evidence_name(const struct evidence *evidence, const struct snapshot
                           char buf[EVIDENCE_TEXT]);
 const char *evidence_place(const struct evidence *evidence, const struct snapshot_process *process,
                            char buf[EVIDENCE_TEXT]);
+/* Where one of that pid stands: likewise. */
+const char *evidence_place_of(const struct evidence *evidence, ev_id id, char buf[EVIDENCE_TEXT]);
 /* The name by the pid: the table of processes is walked for one that is neither remembered nor a parent. */
 const char *evidence_name_of(const struct evidence *evidence, ev_id id, char buf[EVIDENCE_TEXT]);
 /* Whether it began by calling this: "m:f/1". */

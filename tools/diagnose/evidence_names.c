@@ -73,6 +73,14 @@ const char *evidence_name_of(const struct evidence *e, ev_id id, char text[EVIDE
     return snapshot_pid_text(id, text);
 }
 
+const char *evidence_place_of(const struct evidence *e, ev_id id, char text[EVIDENCE_TEXT])
+{
+    struct snapshot_process is;
+
+    text[0] = '\0';
+    return find_process(e, id, &is) ? evidence_place(e, &is, text) : text;
+}
+
 bool evidence_began_as(const struct evidence *e, const struct snapshot_process *process, const char *function)
 {
     struct wire_name names[OTP_OWNER_NAMES];

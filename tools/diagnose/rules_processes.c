@@ -485,13 +485,14 @@ void find_monitors_leak(const struct evidence *e, struct findings *out)
     }
 }
 
-/* Who puts a persistent term is suspended until all schedulers have the new ones; NULL: nobody was, but for ports. */
+/* Who puts a persistent term of a stock emulator is suspended until all schedulers have the new ones; NULL: nobody was,
+ * but for ports. */
 static const struct evidence_process *most_suspended(const struct evidence *e)
 {
     const struct evidence_process *most = NULL;
 
     for (const struct evidence_process *p = e->processes; p; p = p->hh.next)
-        if (p->suspended && reductions_done(p) && p->id != e->tripwires.purger &&
+        if (p->suspended && reductions_done(p) && p->id != e->tripwires.purger && p->id != e->sweeper.id &&
             !waits_for_port_or_node(e, p->last.id) && (!most || p->suspended > most->suspended))
             most = p;
     return most;

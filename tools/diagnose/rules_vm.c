@@ -81,16 +81,17 @@ static const struct evidence_open *longest(const struct evidence *e, enum pendin
     return best;
 }
 
-/* `what`: what the pool does for longest, as far as that is known. */
+/* `what`: what the pool does for longest, as far as that is known; else what one of them did is told. */
 static void find_full(const struct evidence *e, struct findings *out, enum snapshot_scheduler_type type,
                       enum finding_rule rule, double score, const struct evidence_open *what)
 {
     const struct evidence_schedulers *s = &e->schedulers[type];
+    char place[EVIDENCE_TEXT] = "";
 
     if (!e->has_schedulers || e->looks < 4 || !s->n || share(e, s->full) < 0.5)
         return;
-    findings_add(out, rule, score * share(e, s->full) + (s->most_queued ? 10 : -25), what ? what->last.id : 0,
-                 what ? what->last.what : "",
+    findings_add(out, rule, score * share(e, s->full) + (s->most_queued ? 10 : -25), what ? what->last.id : s->one,
+                 what ? what->last.what : s->one ? evidence_place_of(e, s->one, place) : place,
                  "all %" PRIu64 " were taken in %.0f%% of the looks, and up to %" PRIu64 " processes waited for one",
                  s->n, 100 * share(e, s->full), s->most_queued);
 }

@@ -227,7 +227,7 @@ static uint64_t read_request(const struct evidence *e)
 /* Dirty schedulers of a stock emulator: a process on one of them is answered for by another. */
 static bool has_dirty(const struct evidence *e)
 {
-    return e->schedulers[SNAPSHOT_DIRTY_IO].n != 0;
+    return !snapshot_is_ours(e->snapshot);
 }
 
 /* The process that has run for longest without ending a time slice, which it must before it answers; NULL: none. */

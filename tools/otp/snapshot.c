@@ -722,6 +722,11 @@ void snapshot_free(struct snapshot *s)
     free(s);
 }
 
+bool snapshot_is_ours(const struct snapshot *s)
+{
+    return s->ours != NULL;
+}
+
 bool snapshot_function(const struct snapshot *s, const char *name, uint64_t *begin, uint64_t *end)
 {
     struct otp_place place;

@@ -153,19 +153,21 @@ bool snapshot_port_name(struct snapshot *snapshot, const struct snapshot_port *p
 enum snapshot_scheduler_type { SNAPSHOT_NORMAL, SNAPSHOT_DIRTY_CPU, SNAPSHOT_DIRTY_IO };
 
 struct snapshot_scheduler {
-    enum snapshot_scheduler_type type; /* of an erlvm all are normal: its others have no queue */
+    enum snapshot_scheduler_type type;
     uint32_t number; /* from 1, of its type */
     uint64_t queued; /* processes and ports in its run queue, which all dirty ones of a type share */
     ev_id running;   /* 0: nobody */
-    uint64_t address; /* in the VM */
+    uint64_t address; /* in the VM; of a dirty one of an erlvm 0 */
     uint64_t reductions;
-    int thread; /* of an erlvm: that has it now, by its number in the VM's PID namespace; 0: not known */
+    int thread; /* of a normal one of an erlvm: that has it, by its number in the VM's PID namespace; 0: not known */
 };
 
-/* Tells `take` each. Fails: -ESRCH: they cannot be read; -ENOMEM. */
+/* Tells `take` each; of an older erlvm no dirty ones. Fails: -ESRCH: they cannot be read; -ENOMEM. */
 int snapshot_schedulers(struct snapshot *snapshot,
                         int (*take)(void *ctx, const struct snapshot_scheduler *scheduler), void *ctx);
 
+/* Whether it is an erlvm. */
+bool snapshot_is_ours(const struct snapshot *snapshot);
 /* From where to where, in the VM, a function of a stock emulator goes. False: not known. */
 bool snapshot_function(const struct snapshot *snapshot, const char *name, uint64_t *begin, uint64_t *end);
 

@@ -326,6 +326,31 @@ static int take_stock(struct snapshot *s, int (*take)(void *, const struct snaps
     return err == -ENOENT ? -ESRCH : err;
 }
 
+/* What of a queue of dirty schedulers cannot be, or be read, are none. */
+static int take_own_dirty(struct snapshot *s, uint64_t queue, enum snapshot_scheduler_type type,
+                          int (*take)(void *, const struct snapshot_scheduler *), void *ctx)
+{
+    const uint32_t *numbers = s->ours->numbers;
+    uint32_t count, length;
+    uint64_t threads, process;
+    int err = 0;
+
+    if (!snapshot_read(s, queue + numbers[ERLVM_DIRTY_COUNT], &count, sizeof count) ||
+        !snapshot_read(s, queue + numbers[ERLVM_DIRTY_LENGTH], &length, sizeof length) ||
+        !snapshot_read(s, queue + numbers[ERLVM_DIRTY_THREADS], &threads, sizeof threads))
+        return 0;
+    for (uint32_t i = 0; i < count && i < MAX_SCHEDULERS && !err; i++) {
+        struct snapshot_scheduler row = {.type = type, .number = i + 1, .queued = length};
+        uint64_t at = threads + (uint64_t)i * numbers[ERLVM_DIRTY_THREAD_SIZE] + numbers[ERLVM_DIRTY_THREAD_PROCESS];
+
+        if (!snapshot_read(s, at, &process, sizeof process))
+            return 0;
+        row.running = running_at(s, process);
+        err = take(ctx, &row);
+    }
+    return err;
+}
+
 static int take_ours(struct snapshot *s, int (*take)(void *, const struct snapshot_scheduler *), void *ctx)
 {
     uint64_t root = s->ours->roots[LAYOUT_ROOM_SCHEDULERS], all, data;
@@ -343,6 +368,10 @@ static int take_ours(struct snapshot *s, int (*take)(void *, const struct snapsh
             return -ESRCH;
         err = take(ctx, &row);
     }
+    root = s->ours->roots[LAYOUT_ROOM_DIRTY];
+    for (int type = SNAPSHOT_DIRTY_CPU; root && type <= SNAPSHOT_DIRTY_IO && !err; type++)
+        err = take_own_dirty(s, root + (uint64_t)(type - SNAPSHOT_DIRTY_CPU) * s->ours->numbers[ERLVM_DIRTY_QUEUE_SIZE],
+                             (enum snapshot_scheduler_type)type, take, ctx);
     return err;
 }
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { THREAD_SAMPLES_HZ = 29, THREAD_SAMPLE_WORDS = 128, THREAD_SAMPLES_WHY_BYTES = 160 };
+enum { THREAD_SAMPLES_HZ = 97, THREAD_SAMPLE_WORDS = 128, THREAD_SAMPLES_WHY_BYTES = 160 };
 
 struct thread_samples;
 

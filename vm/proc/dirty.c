@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "layout.h"
 #include "proc/batch.h"
 #include "proc/process_life.h"
 #include "proc/sched.h"
@@ -30,6 +31,7 @@ enum { LOW_EVERY = 8 }; /* a low one after so many normal ones */
 struct dirty_thread {
 	enum dirty_kind kind;
 	int64_t busy_ns, busy_since_ns; /* lock; since: 0 while it runs no work */
+	_Atomic(Process *) process;     /* NULL: it runs no work; read from outside alone */
 };
 
 struct work_list {
@@ -343,6 +345,7 @@ static void *run_thread(void *thread)
 		Process *p = w->p;
 
 		s->current = p;
+		atomic_store_explicit(&own->process, p, memory_order_relaxed);
 		tell_slice(s, true);
 		/* Whoever sees that it runs dirty, and sends it something, comes after the slice in what is traced. */
 		atomic_fetch_or(&p->state, PS_DIRTY_RUNNING);
@@ -350,6 +353,7 @@ static void *run_thread(void *thread)
 		ENSURE(w->result != TERM_NONE || w->stand_in.exc_kind < EXC_TRAP);
 		tell_slice(s, false);
 		s->current = NULL;
+		atomic_store_explicit(&own->process, NULL, memory_order_relaxed);
 		end_busy(own);
 		finish(w, p);
 	}
@@ -577,3 +581,10 @@ int64_t dirty_busy_ns(enum dirty_kind kind, unsigned number)
 	lock_release(&q->lock);
 	return ns;
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_DIRTY LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_dirty, queues);
