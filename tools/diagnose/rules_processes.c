@@ -500,14 +500,14 @@ static const struct evidence_process *most_suspended(const struct evidence *e)
 
 void find_literals_swept(const struct evidence *e, struct findings *out)
 {
-    enum { MUCH_PER_S = 100000 };
+    enum { MUCH_PER_S = 300000, MANY = 300 };
     const struct evidence_sweeper *s = &e->sweeper;
     double seconds = s->id ? (double)(e->last.ns - s->first_ns) / 1e9 : 0;
     double per_s = seconds > 0 ? (double)(s->last - s->first) / seconds : 0;
     const struct evidence_process *putter = per_s >= MUCH_PER_S ? most_suspended(e) : NULL;
     char name[EVIDENCE_TEXT];
 
-    if (per_s < MUCH_PER_S || s->worked * 2 < s->looks)
+    if (per_s < MUCH_PER_S || e->last.processes < MANY || s->worked * 2 < s->looks)
         return;
     findings_add(out, FINDING_literals_swept, findings_least(52 + 10 * findings_tens(per_s / MUCH_PER_S), 85),
                  putter ? putter->id : 0, putter ? evidence_name(e, &putter->last, name) : "",
