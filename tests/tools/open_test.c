@@ -274,7 +274,7 @@ START_TEST(test_open_says_once_what_it_cannot_read)
     ck_assert_int_eq(support_lines(r->out, "\"type\":\"efile_open\",\"open\":0}"), 3); /* no "before" */
     ck_assert_int_eq(support_lines(r->err, "/syscall: Permission denied"), 1);
     ck_assert_msg(strstr(r->out, "         -          -      -        - -\n") != NULL, "%s", r->out);
-    ck_assert_msg(strstr(r->out, "\nthrottled      /proc/") && strstr(r->out, "\nfiles  "), "%s", r->out);
+    ck_assert_msg(strstr(r->out, "\nthrottled       /proc/") && strstr(r->out, "\nfiles  "), "%s", r->out);
 }
 END_TEST
 
