@@ -55,6 +55,7 @@ enum wire_form {
     WIRE_TABLE,
     /* words: the same number, and from the second word on the name as the VM printed it, terminated: untrusted bytes */
     WIRE_TABLE_TEXT,
+    WIRE_LABEL, /* words: as of WIRE_REASON, the label of a process, where names of processes come one by one */
 };
 
 /* What a reason is, or the first element of its tuple or list. */

@@ -31,14 +31,15 @@
  * and is told again once a second, after a tenth of a second without events and when somebody begins to watch (not when
  * somebody watches already).
  * Processes: BATCH_NAMED (a pid, in its form; an atom's index) says that a process registered that name, or
- * (BATCH_NO_ATOM) that it has none any more, while somebody watches births.
+ * (BATCH_NO_ATOM) that it has none any more, while somebody watches births. BATCH_CALLED (a pid, an mfa): it says what
+ * it is to do, by $initial_call in its dictionary. BATCH_LABELLED (a pid, a term): that is its label now, 0: none.
  * Time: ticks are CLOCK_MONOTONIC's nanoseconds or the processor's time stamp counter; the two pairs of the header say
  * which.
  */
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H
 
-#define BATCH_MAGIC 0x42425645u /* "EVBB": the form described here */
+#define BATCH_MAGIC 0x43425645u /* "EVBC": the form described here */
 
 enum {
 	BATCH_PAGE_BYTES = 16384,
@@ -78,7 +79,9 @@ struct batch_header {
 enum batch_event {
 	BATCH_ATOM,
 	BATCH_NAMED,
-	BATCH_LAST_NAME = BATCH_NAMED, /* up to here records tell names, not events */
+	BATCH_CALLED,
+	BATCH_LABELLED,
+	BATCH_LAST_NAME = BATCH_LABELLED, /* up to here records tell names, not events */
 #define PROBE(probe, family, nargs, watch, text) BATCH_##probe,
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) BATCH_##prefix,
 #include "probes.def"

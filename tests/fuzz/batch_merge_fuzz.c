@@ -39,14 +39,15 @@ static void on_event(void *ctx, const union ev_any *ev)
 }
 
 /* What feed.c makes of it: the name of an owner, that results print. */
-static void on_named(void *ctx, uint32_t vm, ev_id id, uint64_t atom)
+static void on_named(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)
 {
     struct state *st = ctx;
-    const struct wire_name name = {.form = WIRE_REASON, .words = {WIRE_ATOM, atom, 0}};
+    struct wire_name shown = *name;
     char text[300];
 
     ensure(vm < 4);
-    event_text_name(&(struct term_text){text, sizeof text, 0}, st->names, vm, &name);
+    shown.form = shown.form == WIRE_LABEL ? WIRE_REASON : shown.form;
+    event_text_name(&(struct term_text){text, sizeof text, 0}, st->names, vm, &shown);
     event_text_id(&(struct term_text){text, sizeof text, 0}, st->names, vm, id);
 }
 

@@ -77,13 +77,14 @@ START_TEST(test_batch_merge_orders_threads_by_time)
 }
 END_TEST
 
-static void on_named(void *ctx, uint32_t vm, ev_id id, uint64_t atom)
+static void on_named(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)
 {
     size_t *before = ctx;
 
     ck_assert_uint_eq(vm, VM);
     ck_assert_uint_eq(id, 77);
-    ck_assert_uint_eq(atom, 5);
+    ck_assert_int_eq(name->form, WIRE_REASON);
+    ck_assert_uint_eq(name->words[1], 5);
     ck_assert_uint_eq(*before, SIZE_MAX);
     *before = ntold;
 }

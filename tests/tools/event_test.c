@@ -28,6 +28,39 @@ START_TEST(test_event_find_knows_the_probes)
 }
 END_TEST
 
+/* What a process is called: by a page's record of each kind, and that it is so no more. */
+START_TEST(test_event_name_of_record_tells_each_kind)
+{
+    const uint64_t mfa = 7ull << 33 | 8ull << 8 | 2, tuple = (uint64_t)BATCH_SHAPE_ATOM << 56 | 1ull << 32 | 9,
+                   list = (uint64_t)BATCH_SHAPE_OTHER << 56;
+    const struct {
+        enum batch_event event;
+        uint64_t word;
+        struct wire_name name;
+    } rows[] = {{BATCH_NAMED, 5, {.form = WIRE_REASON, .words = {WIRE_ATOM, 5, 0}}},
+                {BATCH_NAMED, EV_NO_ATOM, {.form = WIRE_REASON, .words = {WIRE_ATOM, EV_NO_ATOM, 0}}},
+                {BATCH_CALLED, mfa, {.form = WIRE_MFA, .words = {7, 8, 2}}},
+                {BATCH_LABELLED, tuple, {.form = WIRE_LABEL, .words = {WIRE_ATOM, 9, 1}}},
+                {BATCH_LABELLED, list, {.form = WIRE_LABEL, .words = {WIRE_OTHER, 0, 0}}},
+                {BATCH_LABELLED, 0, {.form = WIRE_LABEL, .words = {WIRE_OTHER, 0, 0}}}};
+    struct batch_record record = {0};
+    struct wire_name name;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        record.head.event = rows[i].event;
+        record.words[1] = rows[i].word;
+        ck_assert(event_name_of_record(&record, &name));
+        ck_assert_int_eq(name.form, rows[i].name.form);
+        ck_assert_mem_eq(name.words, rows[i].name.words, sizeof name.words);
+    }
+    record.head.event = BATCH_CALLED;
+    record.words[1] = 0;
+    ck_assert(!event_name_of_record(&record, &name));
+    record.head.event = BATCH_process__spawn;
+    ck_assert(!event_name_of_record(&record, &name));
+}
+END_TEST
+
 /* Every argument stands within its struct, behind the one before it. */
 START_TEST(test_event_rows_are_whole)
 {
@@ -152,6 +185,7 @@ Suite *event_suite(void)
 
     tcase_add_test(events, test_event_row_tells_every_argument);
     tcase_add_test(events, test_event_find_knows_the_probes);
+    tcase_add_test(events, test_event_name_of_record_tells_each_kind);
     tcase_add_test(events, test_event_rows_are_whole);
     tcase_add_test(events, test_event_rows_have_no_key_twice);
     tcase_add_test(events, test_event_of_record_gives_numbers);

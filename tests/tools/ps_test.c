@@ -83,9 +83,11 @@ START_TEST(test_ps_finds_a_process_by_what_it_is_called)
         "erlc called.erl; %s -noinput -pa . -s called main > up & p=$!; await up\n"
         "for w in My.Agent \"'Elixir.My.Agent'\" Elixir.My.Agent called:only/0 called:many/0 called:none/0; do\n"
         "$ERLSNOOP ps -p $p $w | grep -E '^(name|began with) '; echo ${PIPESTATUS[0]}; done; kill -9 $p", erls[_i]);
-    static const char agent[] = "name         My.Agent\nbegan with   erlang:apply/2\n0\n";
-    char wanted[512];
+    bool ours = strstr(erls[_i], "ERLVM") != NULL; /* a stock Erlang does not keep which fun it is */
+    char agent[128], wanted[512];
 
+    snprintf(agent, sizeof agent, "name         My.Agent\nbegan with   %s\n0\n",
+             ours ? "called:'-main/0-fun-0-'/0" : "erlang:apply/2");
     snprintf(wanted, sizeof wanted, "%s%s%sbegan with   called:only/0\n0\n1\n1\n", agent, agent, agent);
     ck_assert_msg(!strcmp(r->out, wanted), "%s%s", r->out, r->err);
     ck_assert_msg(strstr(r->err, "several processes are called 'called:many/0': <0.") != NULL, "%s", r->err);

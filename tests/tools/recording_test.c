@@ -539,22 +539,30 @@ static int count_owner(void *ctx, const struct recording_owner *owner)
     return 0;
 }
 
-/* ---- registered names */
+/* ---- names that change */
 
-/* A page of one thread in which a process registers the name of this atom, or gives its name up. */
-static void write_name(struct recording_writer *w, uint64_t sequence, uint64_t atom, uint64_t ns)
+/* A page of one thread in which a process is called so from then on, by the record of a name. */
+static void write_called(struct recording_writer *w, uint64_t sequence, enum batch_event event, uint64_t word,
+                         uint64_t ns)
 {
     struct support_page p;
 
     support_page_begin(&p, VM, 3, sequence, 0, ns);
-    support_page_head(&p, BATCH_NAMED, 2, ns);
+    support_page_head(&p, event, 2, ns);
     support_page_word(&p, ev_id_of_pid(1, 0));
-    support_page_word(&p, atom);
+    support_page_word(&p, word);
     ck_assert_int_eq(recording_page(w, support_page_end(&p, ns + 1)), 0);
 }
 
-/* The atom that is the registered name of the one process that the file begins with; 0: it has none. */
-static uint64_t read_name(const char *name)
+/* It registers the name of this atom, or gives its name up. */
+static void write_name(struct recording_writer *w, uint64_t sequence, uint64_t atom, uint64_t ns)
+{
+    write_called(w, sequence, BATCH_NAMED, atom, ns);
+}
+
+/* The word that says what the one process that the file begins with is called, by that form: the atom of a registered
+ * name or a label, the function's of what it is to do; 0: it has none. */
+static uint64_t read_called(const char *name, enum wire_form form)
 {
     struct batch_names *names = batch_names_new();
     FILE *file = fopen(name, "re");
@@ -567,13 +575,44 @@ static uint64_t read_name(const char *name)
         if (item.kind != RECORDING_OWNERS)
             continue;
         ck_assert_uint_eq(item.owner->id, ev_id_of_pid(1, 0));
-        if (item.owner->form == WIRE_REASON)
+        if (item.owner->form == (uint32_t)form)
             atom = item.owner->words[1];
     }
     recording_close(r);
     batch_names_free(names);
     return atom;
 }
+
+static uint64_t read_name(const char *name)
+{
+    return read_called(name, WIRE_REASON);
+}
+
+/* So are labels, and what a process said later that it is to do. */
+START_TEST(test_recording_in_memory_begins_with_what_was_said_then)
+{
+    const uint64_t label = (uint64_t)BATCH_SHAPE_ATOM << 56 | 21, said = 7ull << 33 | 23ull << 8 | 1;
+    struct recording_writer *w = begin((struct recording_plan){.ring_ns = 20ull * S_NS, .files = 2});
+    const struct wire_name call = {.form = WIRE_MFA, .words = {7, 8, 40}};
+
+    ck_assert_int_eq(recording_owner(w, VM, ev_id_of_pid(1, 0), &call), 0);
+    write_called(w, 1, BATCH_LABELLED, label, 10ull * S_NS);
+    write_called(w, 2, BATCH_CALLED, said, 10ull * S_NS);
+    ck_assert_int_eq(write_pages(w, 11, 25), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_uint_eq(read_called(path, WIRE_LABEL), 0);
+    ck_assert_uint_eq(read_called(path, WIRE_MFA), 8);
+    write_called(w, 3, BATCH_LABELLED, 0, 50ull * S_NS);
+    ck_assert_int_eq(write_pages(w, 51, 60), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_uint_eq(read_called(path, WIRE_LABEL), 21);
+    ck_assert_uint_eq(read_called(path, WIRE_MFA), 23);
+    ck_assert_int_eq(write_pages(w, 90, 100), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_uint_eq(read_called(path, WIRE_LABEL), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+}
+END_TEST
 
 /* What memory holds begins with the name of its oldest page, not of the newest; one that was given up is none. */
 START_TEST(test_recording_in_memory_begins_with_the_names_of_then)
@@ -871,6 +910,7 @@ Suite *recording_suite(void)
     tcase_add_loop_test(tests, test_recording_removes_files_of_an_earlier_one, 0, 2);
     tcase_add_test(tests, test_recording_begins_each_file_with_who_lives);
     tcase_add_test(tests, test_recording_in_memory_begins_with_who_lived);
+    tcase_add_test(tests, test_recording_in_memory_begins_with_what_was_said_then);
     tcase_add_test(tests, test_recording_in_memory_begins_with_the_names_of_then);
     tcase_add_test(tests, test_recording_begins_each_file_with_the_names_of_then);
     tcase_add_test(tests, test_recording_of_many_lives_is_bounded);

@@ -56,7 +56,7 @@ static void take_owner(struct report_state *st, const struct recording_owner *ow
 {
     struct wire_name name = {.form = owner->form, .words = {owner->words[0], owner->words[1], owner->words[2]}};
 
-    if (!st->follows && (name.form == WIRE_MFA || name.form == WIRE_REASON))
+    if (!st->follows && (name.form == WIRE_MFA || name.form == WIRE_REASON || name.form == WIRE_LABEL))
         feed_owner(st->feed, owner->vm, owner->id, &name);
 }
 

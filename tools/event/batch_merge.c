@@ -233,15 +233,16 @@ static void ask(struct batch_merge *m)
 
 static void tell_record(struct batch_merge *m, struct stream *s)
 {
+    struct wire_name name;
     union ev_any room;
 
     if (ns_of(s) < m->last_ns)
         m->counts.late++;
     else
         m->last_ns = ns_of(s);
-    if (s->record.head.event == BATCH_NAMED) {
-        if (m->ops.named)
-            m->ops.named(m->ops.ctx, s->vm, s->record.words[0], s->record.words[1]);
+    if (s->record.head.event <= BATCH_LAST_NAME) {
+        if (m->ops.named && event_name_of_record(&s->record, &name))
+            m->ops.named(m->ops.ctx, s->vm, s->record.words[0], &name);
         return;
     }
     if (m->is_over) {

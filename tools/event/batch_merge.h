@@ -30,10 +30,10 @@ struct batch_counts {
 struct batch_merge_ops {
     void (*event)(void *ctx, const union ev_any *ev); /* good during the call */
     /*
-     * A process, as events tell its pid, registered the name, an atom's index; told in the order of events. May be
-     * NULL.
+     * A process, as events tell its pid, is called so from now on (event_name_of_record); told in the order of events.
+     * May be NULL.
      */
-    void (*named)(void *ctx, uint32_t vm, ev_id id, uint64_t atom);
+    void (*named)(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name);
     /* Events of the VM are missing between those told before and those told from now on. May be NULL. */
     void (*gap)(void *ctx, uint32_t vm);
     /* The VM ends as it should: all that its threads held has come. May be NULL. */

@@ -7,6 +7,8 @@
 static const char *const event_names[BATCH_EVENTS] = {
     [BATCH_ATOM] = "atom",
     [BATCH_NAMED] = "named",
+    [BATCH_CALLED] = "called",
+    [BATCH_LABELLED] = "labelled",
 #define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = #probe,
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) [BATCH_##prefix] = #prefix,
 #include "../../vm/probes.def"
@@ -15,6 +17,8 @@ static const char *const event_names[BATCH_EVENTS] = {
 static const uint8_t event_args[BATCH_EVENTS] = {
     [BATCH_ATOM] = 2,
     [BATCH_NAMED] = 2,
+    [BATCH_CALLED] = 2,
+    [BATCH_LABELLED] = 2,
 #define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = nargs,
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) [BATCH_##prefix] = nargs,
 #include "../../vm/probes.def"

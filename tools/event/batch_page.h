@@ -128,7 +128,7 @@ bool batch_page_next_of(struct batch_page *page, const bool events[1 << 8], stru
  * that other records leave out. */
 bool batch_page_next_atom(struct batch_page *page, struct batch_record *out);
 
-/* The name that probes.def gives an event, "atom" and "named" for records of names; how many arguments it has. */
+/* The name that probes.def gives an event, "atom" and the like for records of names; how many arguments it has. */
 const char *batch_event_name(enum batch_event event);
 unsigned batch_event_args(enum batch_event event);
 

@@ -10,6 +10,8 @@
 static const struct event_row probes[BATCH_EVENTS] = {
     [BATCH_ATOM] = {"", 0, 0, {{0}}},
     [BATCH_NAMED] = {"", 0, 0, {{0}}},
+    [BATCH_CALLED] = {"", 0, 0, {{0}}},
+    [BATCH_LABELLED] = {"", 0, 0, {{0}}},
 #define PROBE(probe, family, nargs_, watch, text)                                                  \
     [BATCH_##probe].name = #probe, [BATCH_##probe].size = sizeof(struct ev_##probe), [BATCH_##probe].nargs = nargs_,
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE(prefix, family, nargs, NOTHING, text)
@@ -74,4 +76,26 @@ const union ev_any *event_with_texts(const struct batch_record *record, union ev
     room->head = record->head;
     put_texts(record, event_row((enum batch_event)record->head.event), room);
     return room;
+}
+
+bool event_name_of_record(const struct batch_record *record, struct wire_name *out)
+{
+    uint64_t word = record->words[1];
+    bool small = ev_term_shape(word) == BATCH_SHAPE_SMALL;
+
+    switch (record->head.event) {
+    case BATCH_NAMED: *out = (struct wire_name){.form = WIRE_REASON, .words = {WIRE_ATOM, word, 0}}; return true;
+    case BATCH_CALLED:
+        *out = (struct wire_name){.form = WIRE_MFA,
+                                  .words = {ev_mfa_module(word), ev_mfa_function(word), ev_mfa_arity(word)}};
+        return word != 0;
+    case BATCH_LABELLED:
+        *out = (struct wire_name){
+            .form = WIRE_LABEL,
+            .words = {small || ev_term_shape(word) == BATCH_SHAPE_ATOM ? ev_term_shape(word) : WIRE_OTHER,
+                      small ? (uint64_t)(int64_t)ev_term_small(word) : ev_term_atom(word),
+                      (uint64_t)ev_term_holder(word, 0) | (uint64_t)ev_term_holder(word, 1) << 8}};
+        return true;
+    default: return false;
+    }
 }

@@ -47,6 +47,13 @@ static inline void event_take_running(struct ev_head *head, ev_id *receiver)
     head->tells |= EV_RUNS;
 }
 
+/*
+ * What a record of a name says a process is called from then on: what it is to do (WIRE_MFA), its label (WIRE_LABEL, of
+ * the shape WIRE_OTHER: none that says anything), or its registered name (WIRE_REASON, of EV_NO_ATOM: none). Returns
+ * false of any other record, and of a call that is not known.
+ */
+bool event_name_of_record(const struct batch_record *record, struct wire_name *out);
+
 /* The event of a record with its head, made in `room`. */
 const union ev_any *event_with_texts(const struct batch_record *record, union ev_any *room);
 

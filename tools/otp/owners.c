@@ -14,6 +14,7 @@ struct reader {
     struct names *names;
     struct snapshot *snapshot;
     uint32_t vm;
+    bool ours; /* an erlvm */
 };
 
 static int tell_atom(const struct reader *r, uint64_t index)
@@ -40,8 +41,10 @@ static int tell_process(void *ctx, const struct snapshot_process *process)
 
     if (process->status == SNAPSHOT_EXITING || !snapshot_names(r->snapshot, process, names))
         return 0;
+    if (names[OTP_OWNER_LABEL].form == WIRE_REASON)
+        names[OTP_OWNER_LABEL].form = r->ours ? WIRE_LABEL : WIRE_TEXT; /* stock: nobody would tell that it changes */
     for (int i = 0; i < OTP_OWNER_NAMES && !err; i++)
-        if (names[i].form != WIRE_TEXT && i != OTP_OWNER_LABEL) /* nobody tells when one goes, or changes */
+        if (names[i].form != WIRE_TEXT)
             err = tell_name(r, process->id, &names[i]);
     return err;
 }
@@ -86,6 +89,7 @@ int owners_read(const struct target *t, const struct owners_ops *ops)
     if (!t->pid || otp_vm_new(t, &vm, why, sizeof why))
         return 0;
     r.names = names_new();
+    r.ours = vm->ours != NULL;
     err = r.names ? tell_vm(&r, vm) : -ENOMEM;
     names_free(r.names);
     otp_vm_free(vm);

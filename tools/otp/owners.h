@@ -14,7 +14,8 @@
 struct owners_ops {
     /* An atom, before anything that holds it; maybe again and again. */
     int (*atom)(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes);
-    /* A process: what it is to do, and then its registered name if it has one. NULL: none of them. */
+    /* A process: what it is to do, then its label (WIRE_LABEL, of an erlvm) and its registered name if it has them.
+     * NULL: none of them. */
     int (*owner)(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name);
     void *ctx;
     bool all_atoms; /* 65,536 of them at most; without, those of owners and of orderly ends */

@@ -13,7 +13,7 @@
  *   NAMES   struct recording_name and its bytes, one behind the other: atoms that pages after it may use without
  * telling them
  *   OWNERS  struct recording_owner: of a process that was there before the pages behind it what it was to do
- * (WIRE_MFA), its registered name (WIRE_REASON)
+ * (WIRE_MFA), its label (WIRE_LABEL), its registered name (WIRE_REASON)
  *   PAGES   struct batch_received and its bytes, one behind the other, as they came
  *   LOST    struct recording_lost
  *   END     nothing: the recording was ended, and is whole

@@ -19,7 +19,7 @@
 
 #define RING_BYTES ((uint64_t)64 << 20)
 
-/* ---- registered names: a file begins with those of its first page's time, which later pages change */
+/* ---- names that change: a file begins with those of its first page's time, which later pages change */
 
 int recording_naming_add(struct namings *namings, const struct naming *naming)
 {
@@ -39,7 +39,7 @@ void recording_naming_pass(struct recording_writer *w, struct namings *namings)
 {
     for (struct naming *n = namings->first, *next; n; n = next) {
         next = n->next;
-        recording_owners_name(w->owners, n->vm, n->id, n->atom);
+        recording_owners_name(w->owners, &n->owner);
         free(n);
     }
     *namings = (struct namings){0};

@@ -13,7 +13,7 @@ struct entry {
     struct {
         uint64_t vm, id;
     } key;
-    struct recording_owner call, registered; /* form 0 (WIRE_TEXT): it is not known, it has none */
+    struct recording_owner call, label, registered; /* form 0 (WIRE_TEXT): it is not known, it has none */
     uint64_t ended_ns;            /* 0: it lives */
     struct entry *next;           /* that ended after it */
     UT_hash_handle hh;
@@ -88,24 +88,30 @@ static int find_entry(struct recording_owners *owners, uint32_t vm, uint64_t id,
     return 0;
 }
 
+static struct recording_owner *place_of(struct entry *e, uint32_t form)
+{
+    return form == WIRE_REASON ? &e->registered : form == WIRE_LABEL ? &e->label : &e->call;
+}
+
 int recording_owners_add(struct recording_owners *owners, const struct recording_owner *owner)
 {
     struct entry *e;
     int err = find_entry(owners, owner->vm, owner->id, &e);
 
     if (!err && e)
-        *(owner->form == WIRE_REASON ? &e->registered : &e->call) = *owner;
+        *place_of(e, owner->form) = *owner;
     return err ? err : !e;
 }
 
-void recording_owners_name(struct recording_owners *owners, uint32_t vm, uint64_t id, uint64_t atom)
+void recording_owners_name(struct recording_owners *owners, const struct recording_owner *name)
 {
-    struct entry *e, fresh = {.key = {vm, id}};
+    struct entry *e, fresh = {.key = {name->vm, name->id}};
+    bool gone = (name->form == WIRE_REASON && name->words[1] == EV_NO_ATOM) ||
+                (name->form == WIRE_LABEL && name->words[0] == WIRE_OTHER);
 
     HASH_FIND(hh, owners->table, &fresh.key, sizeof fresh.key, e);
     if (e)
-        e->registered =
-            (struct recording_owner){vm, atom == EV_NO_ATOM ? WIRE_TEXT : WIRE_REASON, id, {WIRE_ATOM, atom}};
+        *place_of(e, name->form) = gone ? (struct recording_owner){.form = WIRE_TEXT} : *name;
 }
 
 static void end_entry(struct recording_owners *owners, struct entry *e, uint64_t now_ns)
@@ -155,6 +161,8 @@ int recording_owners_each(const struct recording_owners *owners, uint32_t vm,
             continue;
         if (!err && e->call.form)
             err = visit(ctx, &e->call);
+        if (!err && e->label.form)
+            err = visit(ctx, &e->label);
         if (!err && e->registered.form)
             err = visit(ctx, &e->registered);
     }

@@ -16,12 +16,12 @@ struct recording_owners;
 struct recording_owners *recording_owners_new(size_t most, uint64_t keep_ns);
 void recording_owners_free(struct recording_owners *owners);
 /*
- * What it was to do, or (WIRE_REASON) its registered name. Returns 1 when it is left out: there is no room. Fails:
- * -ENOMEM.
+ * What it was to do, or (WIRE_LABEL) its label, or (WIRE_REASON) its registered name. Returns 1 when it is left out:
+ * there is no room. Fails: -ENOMEM.
  */
 int recording_owners_add(struct recording_owners *owners, const struct recording_owner *owner);
-/* A process that is known has registered this name, EV_NO_ATOM: has none any more. Nothing of another. */
-void recording_owners_name(struct recording_owners *owners, uint32_t vm, uint64_t id, uint64_t atom);
+/* A process that is known is called so from now on, as event_name_of_record says. Nothing of another. */
+void recording_owners_name(struct recording_owners *owners, const struct recording_owner *name);
 /* Its end was told at this time; its birth may come later. Fails: -ENOMEM. */
 int recording_owners_exit(struct recording_owners *owners, uint32_t vm, uint64_t id, uint64_t now_ns);
 /* All processes of the VM ended. */

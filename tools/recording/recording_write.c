@@ -97,6 +97,8 @@ static int add_owner_of(struct recording_writer *w, const struct recording_owner
 /* Who is born, registers a name and ends is known when the next file begins. */
 static int learn_life(struct recording_writer *w, uint32_t vm, const struct batch_record *record, uint64_t now_ns)
 {
+    struct naming naming = {.owner = {.vm = vm, .id = record->words[0]}};
+    struct wire_name name;
     ev_mfa mfa = record->words[1];
     struct recording_owner born = {.vm = vm, .form = WIRE_MFA, .id = record->words[0],
                                    .words = {ev_mfa_module(mfa), ev_mfa_function(mfa), ev_mfa_arity(mfa)}};
@@ -104,16 +106,19 @@ static int learn_life(struct recording_writer *w, uint32_t vm, const struct batc
 
     if (record->head.event == BATCH_process__exit)
         return recording_owners_exit(w->owners, vm, record->words[0], now_ns) ? fail(-ENOMEM, "out of memory") : 0;
-    if (record->head.event == BATCH_NAMED)
-        return recording_naming_add(&w->namings,
-                                    &(struct naming){.vm = vm, .id = record->words[0], .atom = record->words[1]});
-    return mfa ? add_owner_of(w, &born, more_files) : 0;
+    if (event_name_of_record(record, &name)) {
+        naming.owner.form = (uint32_t)name.form;
+        memcpy(naming.owner.words, name.words, sizeof naming.owner.words);
+        return recording_naming_add(&w->namings, &naming);
+    }
+    return record->head.event == BATCH_process__spawn && mfa ? add_owner_of(w, &born, more_files) : 0;
 }
 
 /* What later pages, also of other files, do not tell again. */
 static int learn(struct recording_writer *w, const struct batch_received *received)
 {
-    static const bool learned[1 << 8] = {[BATCH_ATOM] = true, [BATCH_NAMED] = true, [BATCH_process__spawn] = true,
+    static const bool learned[1 << 8] = {[BATCH_ATOM] = true, [BATCH_NAMED] = true, [BATCH_CALLED] = true,
+                                         [BATCH_LABELLED] = true, [BATCH_process__spawn] = true,
                                          [BATCH_process__exit] = true};
     struct batch_page page;
     struct batch_record r = {0};

@@ -13,11 +13,10 @@
 
 enum { END_BYTES = 192 }; /* more than the chunks that end a file */
 
-/* That a process registered a name, or gave it up: of pages that no file begins behind yet. */
+/* What a process is called from then on: of pages that no file begins behind yet. */
 struct naming {
     struct naming *next;
-    uint32_t vm;
-    uint64_t id, atom;
+    struct recording_owner owner;
 };
 
 struct namings {

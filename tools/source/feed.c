@@ -159,9 +159,9 @@ void feed_owner(struct feed *f, uint32_t vm, ev_id id, const struct wire_name *n
         views_user_owner(f->views, vm, id, name);
 }
 
-static void on_named(void *ctx, uint32_t vm, ev_id id, uint64_t atom)
+static void on_named(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)
 {
-    feed_owner(ctx, vm, id, &(struct wire_name){.form = WIRE_REASON, .words = {WIRE_ATOM, atom, 0}});
+    feed_owner(ctx, vm, id, name);
 }
 
 int feed_atom(struct feed *f, uint32_t vm, uint64_t index, const char *text, size_t bytes)

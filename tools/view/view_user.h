@@ -224,12 +224,13 @@ VIEW_INLINE __u64 view_process_at(__u64 where)
     return 0;
 }
 
-/* By what was told of registered names up to now. */
+/* By what was told of registered names and labels up to now. */
 VIEW_INLINE int view_owner_now(const struct ev_head *h, ev_id id, struct name_text *out)
 {
     const struct state_owners_calls *call = VIEW_BY == VIEW_BY_MFA ? NULL : owners_calls_get(h, id);
+    __u64 kept = call ? (call->registered ? call->registered : call->label) : 0;
 
-    return call && call->registered && !view_kept_name(h, call->registered, out) ? EV_OWNER_KNOWN : EV_OWNER_UNKNOWN;
+    return kept && !view_kept_name(h, kept, out) ? EV_OWNER_KNOWN : EV_OWNER_UNKNOWN;
 }
 
 #define EVENT(view, told, json)                                                                    \

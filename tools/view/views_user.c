@@ -247,6 +247,13 @@ bool views_user_wants_owners(const struct views_user *v)
     return v->settings.on[VIEW_owners];
 }
 
+/* 0: it is none that says anything. */
+static __u64 keep_label(const struct ev_head *h, struct name_text *label)
+{
+    label->form = WIRE_REASON;
+    return label->words[0] == WIRE_ATOM || label->words[0] == WIRE_SMALL ? view_keep_name(h, label) : 0;
+}
+
 void views_user_owner(struct views_user *v, uint32_t vm, ev_id id, const struct wire_name *name)
 {
     const struct ev_head head = {.vm = vm};
@@ -260,6 +267,8 @@ void views_user_owner(struct views_user *v, uint32_t vm, ev_id id, const struct 
     view_words(&text, (uint32_t)name->form, name->words[0], name->words[1], name->words[2]);
     if (name->form == WIRE_MFA)
         call->name = view_keep_name(&head, &text);
+    else if (name->form == WIRE_LABEL)
+        call->label = keep_label(&head, &text);
     else
         call->registered = name->words[1] == EV_NO_ATOM ? 0 : view_keep_name(&head, &text);
 }

@@ -27,8 +27,8 @@ void views_user_tell(struct views_user *views, const union ev_any *event);
 /* The number of an atom of a VM, before an event that has it: some reasons are told apart by it. */
 void views_user_atom(void *views, uint32_t vm, uint32_t index, const char *text, size_t bytes);
 /*
- * What a process is called from now on: what it was to do (WIRE_MFA), or its registered name (WIRE_REASON), EV_NO_ATOM
- * when it has none any more; whether any view asks.
+ * What a process is called from now on: what it is to do (WIRE_MFA), its label (WIRE_LABEL; of the shape WIRE_OTHER:
+ * none that says anything), or its registered name (WIRE_REASON; EV_NO_ATOM: none any more); whether any view asks.
  */
 void views_user_owner(struct views_user *views, uint32_t vm, ev_id id, const struct wire_name *name);
 bool views_user_wants_owners(const struct views_user *views);

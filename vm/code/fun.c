@@ -102,6 +102,7 @@ Term fun_of_export(struct export *e)
 static void describe_fun(const struct fun_entry *e, struct fun_facts *f)
 {
 	f->module = e->module;
+	f->function = e->function;
 	f->index = e->index;
 	f->old_index = e->old_index;
 	f->old_uniq = e->old_uniq;

@@ -7,6 +7,7 @@
 
 struct fun_facts {
 	Term module;         /* atom */
+	Term function;       /* atom; TERM_NONE: its code was never loaded */
 	/* in the module's table of lambdas; what foreign bytes name may be negative, as the next two */
 	int32_t index;
 	int32_t old_index;

@@ -156,7 +156,9 @@ _Static_assert(RESUMES == 1 << (64 - 57), "resume_of takes so many bits");
 
 PROBE_COLD void probe_process__spawn(Process *p)
 {
-	PROBE_TELL(process__spawn, p->id, initial_call_tell(p->x[0], p->x[1], p->x[2]));
+	struct mfa told = { p->told_module, p->told_function, (uint32_t)p->told_arity };
+
+	PROBE_TELL(process__spawn, p->id, told);
 }
 
 PROBE_COLD void probe_process__exit(Process *p, Term reason)
@@ -172,6 +174,28 @@ PROBE_COLD void probe_process_named(Term pid, Term name)
 		const uint64_t words[] = { batch_identity(pid), name == TERM_NONE ? BATCH_NO_ATOM : batch_atom(name) };
 
 		batch_write(BATCH_NAMED, ticks, words, 2);
+	}
+}
+
+PROBE_COLD void probe_process_called(Term pid, struct mfa call)
+{
+	uint64_t ticks = batch_begin();
+
+	if (ticks != 0) {
+		const uint64_t words[] = { batch_identity(pid), batch_mfa(call) };
+
+		batch_write(BATCH_CALLED, ticks, words, 2);
+	}
+}
+
+PROBE_COLD void probe_process_labelled(Term pid, Term label)
+{
+	uint64_t ticks = batch_begin();
+
+	if (ticks != 0) {
+		const uint64_t words[] = { batch_identity(pid), label == TERM_NONE ? 0 : batch_term(label) };
+
+		batch_write(BATCH_LABELLED, ticks, words, 2);
 	}
 }
 

@@ -24,6 +24,9 @@ PROBE_COLD void probe_process__exit(Process *p, Term reason);
  * somebody watches births there, which PROBE_NAMES_ON says. pid: local; name: an atom. */
 #define PROBE_NAMES_ON() PROBE_BATCHES(process__spawn)
 PROBE_COLD void probe_process_named(Term pid, Term name);
+/* The same: it says what it is to do; it has that label, TERM_NONE: none any more. */
+PROBE_COLD void probe_process_called(Term pid, struct mfa call);
+PROBE_COLD void probe_process_labelled(Term pid, Term label);
 PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason);
 /* One that is scheduled out (`ends`) and the next (`at_once`) share a reading of the clock: see proc/batch.h. */
 PROBE_COLD void probe_process__scheduled(Process *p, bool at_once);

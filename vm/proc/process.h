@@ -140,6 +140,8 @@ struct process {
 	uint32_t suspend_count;
 	Term initial_module, initial_function; /* these three in a run, see layout.def */
 	uint64_t initial_arity;
+	Term told_module, told_function; /* what it is to do as views call it: initial_call.h; three in a run, too */
+	uint64_t told_arity;
 	Term parent;         /* pid, or NIL: the VM */
 	_Atomic Term reg_name; /* atom or TERM_NONE; written under the registry lock */
 	struct dict *dict;   /* process dictionary; NULL when empty */

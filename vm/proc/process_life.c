@@ -8,6 +8,7 @@
 #include "proc/dict.h"
 #include "proc/dirty.h"
 #include "proc/exc.h"
+#include "proc/initial_call.h"
 #include "proc/message.h"
 #include "proc/monitor.h"
 #include "proc/probe.h"
@@ -81,6 +82,18 @@ static void init_queues(Process *p)
 	p->markers = NULL;
 }
 
+static void set_initial(Process *p, Term module, Term function, Term args)
+{
+	struct mfa told = initial_call_tell(module, function, args);
+
+	p->initial_module = module;
+	p->initial_function = function;
+	p->initial_arity = count_list(args);
+	p->told_module = told.module;
+	p->told_function = told.function;
+	p->told_arity = told.arity;
+}
+
 /* Everything but the id and the state. Stale finders may lock signals_lock at any time: it stays as it is. */
 static void init_process(Process *p, Process *parent, Term m, Term f, Term args, const struct spawn_options *o)
 {
@@ -105,9 +118,7 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 	p->dirty = NULL;
 	p->exc_reason = p->exc_trace = p->seq_token = p->dt_utag = p->nif_args = NIL;
 	p->parent = parent != NULL ? parent->id : NIL;
-	p->initial_module = m;
-	p->initial_function = f;
-	p->initial_arity = count_list(args);
+	set_initial(p, m, f, args);
 	p->suspend_count = 0;
 	atomic_store(&p->reg_name, TERM_NONE);
 	p->dict = NULL;

@@ -15,6 +15,7 @@
 #include "data/map.h"
 #include "proc/node_monitor.h"
 #include "proc/dict.h"
+#include "proc/initial_call.h"
 #include "proc/message.h"
 #include "proc/process_life.h"
 #include "proc/registry.h"
@@ -616,6 +617,8 @@ static Term or_undefined(Term t)
 
 Term bif_erlang_put_2(Process *p, Term *args)
 {
+	if (unlikely(initial_call_is_key(args[0])))
+		initial_call_note_put(p, args[0], args[1]);
 	return or_undefined(dict_put(p, args[0], args[1]));
 }
 
@@ -651,6 +654,8 @@ Term bif_erlang_get_0(Process *p, Term *args)
 
 Term bif_erlang_erase_1(Process *p, Term *args)
 {
+	if (unlikely(initial_call_is_key(args[0])))
+		initial_call_note_put(p, args[0], TERM_NONE);
 	return or_undefined(dict_erase(p, args[0]));
 }
 
@@ -660,6 +665,8 @@ Term bif_erlang_erase_0(Process *p, Term *args)
 	Term list = dict_list(p, &p->heap);
 
 	(void)args;
+	if (unlikely(dict_get(p, am_process_label) != TERM_NONE))
+		initial_call_note_put(p, am_process_label, TERM_NONE);
 	dict_free(p);
 	return dict_result(lent, list);
 }
