@@ -166,16 +166,13 @@ static char *find_function(char *text)
     return at > text ? at : NULL;
 }
 
-/*
- * Cuts the module in `Module:Function/Arity`, whose function tells more. Fails: false, too little of the module would
- * be left.
- */
+/* Cuts the module in `Module:Function/Arity`, whose function tells more. Fails: false, nothing of it would be left. */
 static bool cut_module(char *text, int width)
 {
     char *function = find_function(text), *end;
     int left = function ? width - 2 - count_columns(function) : 0;
 
-    if (left < LEAST_MODULE)
+    if (left < 1)
         return false;
     end = keep_columns(text, left);
     memcpy(end, "..", 2);
@@ -190,6 +187,14 @@ static void cut(char *text, int width)
         count_columns(text) <= width)
         return;
     strcpy(keep_columns(text, width > 2 ? width - 2 : width), width > 2 ? ".." : "");
+}
+
+/* Whether a column leaves a function less than its own name and LEAST_MODULE of its module. */
+static bool is_too_long(char *text, int width)
+{
+    char *function = count_columns(text) > width ? find_function(text) : NULL;
+
+    return function && width - 2 - count_columns(function) < LEAST_MODULE;
 }
 
 /* ---- pages */
@@ -248,6 +253,16 @@ static char *print_cell(FILE *out, int *spaces, char *text, int width, bool righ
     return next;
 }
 
+/* The last cell of a row in a line of its own, which it ends. */
+static char *print_folded(FILE *out, char *text, int line)
+{
+    char *next = text + strlen(text) + 1;
+
+    cut(text, line);
+    fprintf(out, "\n%*s%s", line - count_columns(text), "", text);
+    return next;
+}
+
 static void print_head(struct sink *sink, const struct sink_table *table, const int *widths)
 {
     char cell[128];
@@ -294,12 +309,16 @@ static void print_page(struct sink *sink)
     if (!heads_same(sink->headed, table))
         print_head(sink, table, widths);
     for (char *at = page->cells; at < page->cells + page->used;) {
-        int spaces = 0;
+        int spaces = 0, last = table->ncolumns - 1;
 
         if (sink->sampled)
             fprintf(sink->out, "%*s ", SAMPLED_COLUMNS - 1, sampled);
-        for (int i = 0; i < table->ncolumns; i++)
+        for (int i = 0; i < last; i++)
             at = print_cell(sink->out, &spaces, at, widths[i], table->columns[i].type != SINK_TEXT);
+        if (line && widths[last] != HIDDEN && table->columns[last].type == SINK_TEXT && is_too_long(at, widths[last]))
+            at = print_folded(sink->out, at, line);
+        else
+            at = print_cell(sink->out, &spaces, at, widths[last], table->columns[last].type != SINK_TEXT);
         fputc('\n', sink->out);
     }
     page->used = 0;
