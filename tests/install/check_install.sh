@@ -64,9 +64,11 @@ ask_version_in_nothing() {
 
 watch_in_nothing() {
 	local vm said
-	erl -noinput -eval 'F = fun F() -> spawn(fun() -> ok end), timer:sleep(10), F() end, F().' </dev/null &
+	rm -f "$work/up"
+	erl -noinput -eval "F = fun F() -> spawn(fun() -> ok end), timer:sleep(10), F() end,
+		ok = file:write_file(\"$work/up\", \"\"), F()." </dev/null &
 	vm=$!
-	sleep 2
+	until [ -e "$work/up" ] || ! kill -0 $vm; do sleep .1; done
 	said=$(in_nothing list && in_nothing spawns -p $vm --json 1 1)
 	kill $vm
 	echo "$said"

@@ -10,7 +10,7 @@ refused() { if "$@"; then return 1; fi; }
 install() { apt-get -q install -y --no-install-recommends "$@"; }
 
 count() {
-	erlsnoop spawns --json -- "$@" -noshell -eval 'spawn(fun() -> ok end), timer:sleep(500), halt().' >counted
+	erlsnoop spawns --json -- "$@" -noshell -eval 'spawn(fun() -> ok end), halt().' >counted
 	cat counted
 	grep -qE '"type":"spawns".*"births":[1-9]' counted
 }

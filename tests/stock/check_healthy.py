@@ -87,11 +87,12 @@ class Idle:
     """A node that does nothing."""
 
     def __init__(self):
-        self.node = subprocess.Popen(["erl", "-noinput"], stdin=subprocess.DEVNULL)
+        self.node = subprocess.Popen(["erl", "-noinput", "-eval", "io:put_chars(\"up\\n\")."], stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE)
         self.pid = self.node.pid
 
     def __enter__(self):
-        time.sleep(2)  # it starts: that is no idleness
+        self.node.stdout.readline()  # to start is no idleness
         return self
 
     def __exit__(self, *_):

@@ -164,13 +164,17 @@ class Running:
 
 def watch(running, command):
     """A window while a subcommand looks on: (rate, nanoseconds a message, its total, its losses)."""
-    tool = subprocess.Popen([ERLSNOOP, command, "--json", "-p", str(running.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    ready, told = os.pipe()
+    tool = subprocess.Popen([ERLSNOOP, command, "--json", "-p", str(running.pid), "--ready-fd", str(told)], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, pass_fds=[told])
+    os.close(told)
     try:
-        time.sleep(1)
+        os.read(ready, 1)  # or it ends, which is said below
         rate, spent = running.window()
         tool.send_signal(signal.SIGINT)
         out, err = tool.communicate(timeout=DEADLINE)
     finally:
+        os.close(ready)
         tool.kill()
     if tool.returncode:
         raise Failure("erlsnoop failed: " + err.strip())
