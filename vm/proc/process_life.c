@@ -84,11 +84,13 @@ static void init_queues(Process *p)
 
 static void set_initial(Process *p, Term module, Term function, Term args)
 {
-	struct mfa told = initial_call_tell(module, function, args);
+	struct mfa told = { module, function, count_list(args) };
 
 	p->initial_module = module;
 	p->initial_function = function;
-	p->initial_arity = count_list(args);
+	p->initial_arity = told.arity;
+	if (module == am_erlang || module == am_proc_lib) /* no other is told as what it applies */
+		told = initial_call_tell(module, function, args);
 	p->told_module = told.module;
 	p->told_function = told.function;
 	p->told_arity = told.arity;

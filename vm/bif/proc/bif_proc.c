@@ -615,10 +615,17 @@ static Term or_undefined(Term t)
 	return t != TERM_NONE ? t : am_undefined;
 }
 
+/* Of a key that says who the process is. Apart from the others, which are put without a frame for it. */
+static __attribute__((noinline, cold)) Term put_name(Process *p, Term *args)
+{
+	initial_call_note_put(p, args[0], args[1]);
+	return or_undefined(dict_put(p, args[0], args[1]));
+}
+
 Term bif_erlang_put_2(Process *p, Term *args)
 {
 	if (unlikely(initial_call_is_key(args[0])))
-		initial_call_note_put(p, args[0], args[1]);
+		return put_name(p, args);
 	return or_undefined(dict_put(p, args[0], args[1]));
 }
 
