@@ -135,6 +135,24 @@ START_TEST(test_names_of_those_that_begin)
 }
 END_TEST
 
+/* Who is in a call that lasts has its name, though the events of calls say none. */
+START_TEST(test_names_of_those_in_a_call)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > inside.erl << 'E'\n-module(inside).\n-export([start/0]).\n"
+        "start() -> register(worker, self()), prim_file:write_file(\"ready\", \"1\"), work().\n"
+        "work() -> step(), work().\nstep() -> receive after 300 -> ok end.\nE\n"
+        "erlc inside.erl; $ERLVM -quick -pa . -s inside & p=$!; await ready\n"
+        "$ERLSNOOP calls -p $p --json --budget off 1 > told & a=$!\n"
+        "until grep -q calls_open.*inside: told; do kill -0 $a || break; sleep .05; done\n"
+        "kill -INT $a; wait $a; echo status $?; kill -9 $p; grep calls_open.*inside: told");
+
+    ck_assert_msg(strstr(r->out, "status 0\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "\"owner\":\"worker\"") != NULL && !strstr(r->out, "\"owner\":\"<"), "%s", r->out);
+}
+END_TEST
+
 /* ---- labels */
 
 /*
@@ -291,6 +309,7 @@ Suite *names_suite(void)
     tcase_add_loop_test(live, test_names_are_those_of_the_event, 0, sizeof names_ways / sizeof *names_ways);
     tcase_add_loop_test(live, test_names_are_left_out_on_request, 0, 8);
     tcase_add_loop_test(live, test_names_of_those_that_begin, 0, 2);
+    tcase_add_test(live, test_names_of_those_in_a_call);
     tcase_add_loop_test(live, test_names_are_labels_where_there_are_some, 0, 5);
     suite_add_tcase(suite, live);
     tcase_add_loop_test(pure, test_names_are_spelled_as_their_language_does, 0, sizeof spellings / sizeof *spellings);
