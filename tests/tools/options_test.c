@@ -275,7 +275,7 @@ START_TEST(test_options_refused_tell_who_has_them)
     snprintf(said, sizeof said, "--slower is for %.*s; none of these is asked", (int)strlen(slower) - 2, slower);
     r = support_run("$ERLSNOOP watch spawns,exits -a --slower 5ms");
     ck_assert_msg(strstr(r->err, said) != NULL, "%s: %s", said, r->err);
-    r = support_run("$ERLSNOOP nifs -a --by pid");
+    r = support_run("$ERLSNOOP spawns -a --by pid");
     ck_assert_msg(r->status == 2 && strstr(r->err, "--by is for msglat, mailboxes, gc, memory, sched, exits, messages, ") != NULL, "%s", r->err);
     r = support_run("$ERLSNOOP sched -a --by call");
     ck_assert_int_eq(r->status, 2);
