@@ -14,6 +14,7 @@
 #include "common/fail.h"
 #include "event/batch_names.h"
 #include "event/batch_page.h"
+#include "event/event.h"
 
 enum {
     MOST_OWNERS = 1 << 18, /* of all VMs, 35 MB when there are so many */
