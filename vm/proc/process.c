@@ -66,6 +66,9 @@ bool process_look(Term pid, uint32_t *state)
 	if (p == NULL)
 		return false;
 	*state = atomic_load_explicit(&p->state, memory_order_acquire);
+	/* Behind the state: the owner says that it handles signals before it takes PS_SIGNALS away. */
+	if (__atomic_load_n(&p->handles, __ATOMIC_ACQUIRE))
+		*state |= PS_SIGNALS;
 	return !(*state & (PS_EXITING | PS_DEAD)) && __atomic_load_n(&p->id, __ATOMIC_RELAXED) == pid;
 }
 

@@ -123,6 +123,7 @@ struct process {
 	struct lock signals_lock;
 	struct signal *in_first, **in_last; /* signals_lock */
 	uint32_t in_length;  /* signals_lock: messages in it */
+	bool handles;        /* written by the owner, read by all: not all signals that left the queue are handled */
 	/* owner only: */
 	uint32_t msg_length;
 	_Atomic uint64_t told_long; /* which watchers were told that the queue is long: trace/watch.c */
@@ -180,7 +181,7 @@ void process_unref(Process *p);
 /* Whatever memory the pid's slot points to, or NULL, without a reference: only good for signals_lock and a look at
  * id. */
 Process *process_peek(Term pid);
-/* Does it live? *state: its state bits then. Takes no lock. */
+/* Does it live? *state: its state bits then, PS_SIGNALS also while it handles some: one may end it. Takes no lock. */
 bool process_look(Term pid, uint32_t *state);
 bool process_is_alive(Term pid);
 size_t process_count(void);

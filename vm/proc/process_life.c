@@ -74,6 +74,7 @@ static void init_queues(Process *p)
 	p->in_first = NULL;
 	p->in_last = &p->in_first;
 	p->in_length = 0;
+	__atomic_store_n(&p->handles, false, __ATOMIC_RELAXED); /* some may still look at who had this memory */
 	p->msg_length = 0;
 	atomic_store_explicit(&p->told_long, 0, memory_order_relaxed);
 	p->own_messages = 0;

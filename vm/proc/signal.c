@@ -578,7 +578,8 @@ static struct signal *take_incoming(Process *p)
 	p->in_first = NULL;
 	p->in_last = &p->in_first;
 	__atomic_store_n(&p->in_length, 0, __ATOMIC_RELAXED);
-	atomic_fetch_and_explicit(&p->state, ~(uint32_t)PS_SIGNALS, memory_order_relaxed);
+	/* process_look acquires what was written before. */
+	atomic_fetch_and_explicit(&p->state, ~(uint32_t)PS_SIGNALS, memory_order_release);
 	lock_release(&p->signals_lock);
 	return first;
 }
@@ -600,10 +601,13 @@ static void put_back(Process *p, struct signal *first)
 	lock_release(&p->signals_lock);
 }
 
+/* After one that ends it p still handles signals, for who asks whether it lives: until it is marked as exiting. */
 static inline __attribute__((always_inline)) bool handle_all(Process *p, bool (*handle)(Process *p, struct signal *s))
 {
-	struct signal *s = take_incoming(p);
+	struct signal *s;
 
+	__atomic_store_n(&p->handles, true, __ATOMIC_RELAXED);
+	s = take_incoming(p);
 	while (s != NULL) {
 		struct signal *next = s->next;
 
@@ -613,6 +617,7 @@ static inline __attribute__((always_inline)) bool handle_all(Process *p, bool (*
 		}
 		s = next;
 	}
+	__atomic_store_n(&p->handles, false, __ATOMIC_RELEASE);
 	if (unlikely(trace_active))
 		message_queue_grew(p);
 	return true;

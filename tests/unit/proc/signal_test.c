@@ -26,6 +26,26 @@ START_TEST(test_link_exit_reaches_the_other_end)
 }
 END_TEST
 
+/* Who asks whether a process lives to which he sent an exit signal must learn what comes of it. */
+START_TEST(test_exit_that_is_being_handled_is_seen_by_a_look)
+{
+	Process *a = fake_process(), *b = fake_process(), *c = fake_process();
+	uint32_t state;
+
+	link_add(a, b->id, false);
+	link_add(c, b->id, false);
+	signal_handle(b);
+	c->flags |= PF_TRAP_EXIT;
+	process_exit(b, am_error);
+	ck_assert(process_look(a->id, &state) && (state & PS_SIGNALS));
+	ck_assert(!signal_handle(a)); /* it ends, but it has not yet */
+	ck_assert(process_look(a->id, &state) && (state & PS_SIGNALS));
+	process_exit(a, a->exc_reason);
+	ck_assert(signal_handle(c));
+	ck_assert(process_look(c->id, &state) && !(state & PS_SIGNALS));
+}
+END_TEST
+
 START_TEST(test_link_exit_normal_is_ignored)
 {
 	Process *a = fake_process(), *b = fake_process();
@@ -372,6 +392,7 @@ Suite *signal_suite(void)
 
 	tcase_add_checked_fixture(t, fake_init, NULL);
 	tcase_add_test(t, test_link_exit_reaches_the_other_end);
+	tcase_add_test(t, test_exit_that_is_being_handled_is_seen_by_a_look);
 	tcase_add_test(t, test_link_exit_normal_is_ignored);
 	tcase_add_test(t, test_link_exit_trapped);
 	tcase_add_test(t, test_link_to_the_dead);
