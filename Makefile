@@ -388,8 +388,8 @@ FEED_PARTS := $(wildcard tools/event/*.c tools/sink/*.c tools/view/*.c) $(addpre
 $(FUZZ)/tests/fuzz/feed_fuzz.o: FUZZ_CFLAGS += -Itools
 $(FUZZ)/tests/fuzz/feed_fuzz.o $(patsubst %.c,$(FUZZ)/%.o,$(FEED_PARTS)): FUZZ_CFLAGS += -I. -Ibpf -I$(GEN) -Wno-missing-field-initializers
 $(FUZZ)/tests/fuzz/feed_fuzz.o $(patsubst %.c,$(FUZZ)/%.o,$(FEED_PARTS)): | $(GEN)/tells.def $(GEN)/families.h $(GEN)/handlers.h
-$(FUZZ)/feed_fuzz: $(FUZZ)/tests/fuzz/feed_fuzz.o $(patsubst %.c,$(FUZZ)/%.o,$(filter-out $(addprefix tools/view/,before.c beside.c quotas.c connections.c sched_parts.c untold.c \
-	view_places.c view_select.c),$(FEED_PARTS)))
+$(FUZZ)/feed_fuzz: $(FUZZ)/tests/fuzz/feed_fuzz.o $(patsubst %.c,$(FUZZ)/%.o,$(filter-out $(addprefix tools/view/,before.c beside.c quotas.c connections.c sched_parts.c \
+	unavailable.c view_places.c view_select.c),$(FEED_PARTS)))
 	@mkdir -p $(FUZZ)/corpus/feed
 	python3 -c 'import random; random.seed(1); [open(f"$(FUZZ)/corpus/feed/long{i}", "wb").write(random.randbytes(3000)) for i in range(24)]'
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf -lz -lzstd -lm

@@ -59,7 +59,7 @@ static int measure(struct snapshot *s, struct names *names, uint32_t vm, int rou
         wall = !i || (double)wall_ns / 1e6 < wall ? (double)wall_ns / 1e6 : wall;
     }
     if (!err)
-        printf("%llu %.1f %.1f %.1f\n", (unsigned long long)count.told, cpu, wall, name_rows(s, names, vm, rows));
+        printf("%llu %.1f %.1f %.1f\n", (unsigned long long)count.read, cpu, wall, name_rows(s, names, vm, rows));
     free(rows);
     return err != 0;
 }

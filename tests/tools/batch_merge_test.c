@@ -144,7 +144,7 @@ START_TEST(test_batch_merge_counts_what_is_not_wanted_any_more)
     batch_merge_until(merge, UINT64_MAX);
     ck_assert_uint_eq(ntold, ASKED_EVERY);
     ck_assert_uint_eq(counts()->events, ASKED_EVERY);
-    ck_assert_uint_eq(counts()->untold, 2 * PAIRS + 2 - ASKED_EVERY);
+    ck_assert_uint_eq(counts()->unwanted, 2 * PAIRS + 2 - ASKED_EVERY);
     ck_assert_uint_eq(counts()->lost_pages + counts()->lost_events, 0);
 }
 END_TEST

@@ -348,7 +348,7 @@ START_TEST(test_metrics_leave_out_what_a_vm_does_not_tell)
 {
     static const bool messages[VIEW_COUNT] = {[VIEW_messages] = true};
     static const struct metrics_vm vms[] = {
-        {.pid = 17, .started = 100, .watched = true, .untold.events[BATCH_message__queued] = true},
+        {.pid = 17, .started = 100, .watched = true, .unavailable.events[BATCH_message__queued] = true},
         {.pid = 19, .started = 300, .watched = true}};
     const struct view_table *t = view_table(VIEW_TABLE_messages_totals);
     struct row_messages_totals row = {.sent = 23};

@@ -113,7 +113,7 @@ static struct content read_file(const char *name)
 START_TEST(test_recording_is_read_as_it_was_written)
 {
     struct recording_writer *w = begin((struct recording_plan){0});
-    struct recording_told told;
+    struct recording_totals told;
     struct content c;
 
     ck_assert_int_eq(write_pages(w, 0, PAGES), 0);
@@ -279,7 +279,7 @@ static void check_file(const char *name, uint64_t first, uint64_t pages)
 START_TEST(test_recording_in_memory_waits_for_room)
 {
     struct recording_writer *w = begin((struct recording_plan){.ring_ns = 100ull * S_NS});
-    struct recording_told told;
+    struct recording_totals told;
     struct rlimit before;
     struct stat st;
 
@@ -713,11 +713,11 @@ START_TEST(test_recording_counts_whom_it_does_not_name)
     for (unsigned files = 1; files <= 2; files++) {
         struct recording_writer *w = begin((struct recording_plan){.max_bytes = 65536, .files = files});
         uint64_t expected = files > 1 ? BEFORE + BORN - MOST : 0;
-        struct recording_told told;
+        struct recording_totals told;
 
         for (uint32_t i = 0; i < BEFORE; i++)
             ck_assert_int_eq(recording_owner(w, VM, ev_id_of_pid(1000 + i, 0), &name), 0);
-        ck_assert_int_eq(recording_owners_told(w, VM), 0);
+        ck_assert_int_eq(recording_owners_known(w, VM), 0);
         write_lives(w, 0, BORN, 0, 0, 10);
         ck_assert_int_eq(recording_end(w, &told), 0);
         ck_assert_uint_eq(told.lost.unnamed, expected);

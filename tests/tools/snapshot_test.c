@@ -224,7 +224,7 @@ static struct rows *read_rows(struct node *n, struct snapshot_count *count)
     struct rows *rows = calloc(1, sizeof *rows);
 
     ck_assert_int_eq(snapshot_processes(n->snapshot, keep_row, rows, count), 0);
-    ck_assert_uint_eq(rows->n, count->told);
+    ck_assert_uint_eq(rows->n, count->read);
     return rows;
 }
 
@@ -355,7 +355,7 @@ static void assert_ports(struct node *n)
 
     ck_assert_int_eq(snapshot_ports(n->snapshot, count_port, &all, &count), 0);
     ck_assert_uint_eq(all.count, n->ports);
-    ck_assert_uint_eq(count.told, n->ports);
+    ck_assert_uint_eq(count.read, n->ports);
     ck_assert_uint_eq(count.listed, n->ports);
     ck_assert_uint_eq(all.sleeps, 1);
 }
@@ -372,7 +372,7 @@ START_TEST(test_snapshot_tells_what_a_node_says_of_itself)
     if (!n)
         return;
     rows = read_rows(n, &count);
-    ck_assert_uint_eq(count.told, n->processes);
+    ck_assert_uint_eq(count.read, n->processes);
     ck_assert_uint_eq(count.listed, n->processes);
     ck_assert_uint_eq(count.gone + count.unclear, 0);
     for (size_t i = 0; i < n->nsaid; i++) {
@@ -455,8 +455,8 @@ START_TEST(test_snapshot_tells_who_is_there_while_others_come_and_go)
         rows = read_rows(n, &count);
         assert_true(n, rows);
         ck_assert_uint_le(count.unclear, 1); /* a thread may be preempted while it gives a process another heap */
-        ck_assert_uint_ge(count.told, n->processes);
-        ck_assert_uint_le(count.told, n->processes + 1 + 2 * BORN);
+        ck_assert_uint_ge(count.read, n->processes);
+        ck_assert_uint_le(count.read, n->processes + 1 + 2 * BORN);
         free(rows);
     }
     end(n);
@@ -475,7 +475,7 @@ START_TEST(test_snapshot_tells_of_a_node_that_is_stopped)
     kill(n->pid, SIGSTOP);
     for (int i = 0; i < 2; i++) {
         rows = read_rows(n, &count);
-        ck_assert_uint_eq(count.told, n->processes);
+        ck_assert_uint_eq(count.read, n->processes);
         assert_true(n, rows);
         free(rows);
         snapshot_free(n->snapshot);
@@ -515,11 +515,11 @@ START_TEST(test_snapshot_says_when_the_node_ends_under_it)
         return;
     rows = read_rows(n, &count);
     ck_assert_int_eq(snapshot_processes(n->snapshot, end_node, n, &count), -ESRCH);
-    ck_assert_uint_gt(count.told, 0);
+    ck_assert_uint_gt(count.read, 0);
     ck_assert(!owner_of(n, &rows->all[0], text, sizeof text));
     ck_assert(!snapshot_place(n->snapshot, &rows->all[0], text, sizeof text));
     ck_assert_int_eq(snapshot_processes(n->snapshot, end_node, n, &count), -ESRCH);
-    ck_assert_uint_eq(count.told, 0);
+    ck_assert_uint_eq(count.read, 0);
     free(rows);
     end(n);
 }
@@ -535,7 +535,7 @@ START_TEST(test_snapshot_ends_when_it_is_told_to)
     int left = 3;
 
     ck_assert_int_eq(snapshot_processes(n->snapshot, stop_after, &left, &count), -ECANCELED);
-    ck_assert_uint_eq(count.told, 3);
+    ck_assert_uint_eq(count.read, 3);
     end(n);
 }
 END_TEST
@@ -603,7 +603,7 @@ static void assert_core(struct node *n, const struct rows *rows, const struct na
     ck_assert_int_eq(names_add_memory(names, &vm->layout, vm->ours, memory), 0);
     ck_assert_int_eq(snapshot_new(vm, names, &s), 0);
     ck_assert_int_eq(snapshot_processes(s, keep_row, later, &count), 0);
-    ck_assert_uint_eq(count.told, n->processes);
+    ck_assert_uint_eq(count.read, n->processes);
     ck_assert_uint_eq(count.gone + count.unclear, 0);
     again = name_rows(s, names, vm->layout.vm, later);
     for (size_t i = 0; i < rows->n; i++) {
@@ -830,7 +830,7 @@ START_TEST(test_snapshot_of_a_vm_that_lies_is_bounded)
     ck_assert_int_eq(snapshot_new(&fake, names, &s), 0);
     ck_assert_int_eq(snapshot_processes(s, keep_row, rows, &count), lie->err);
     if (!lie->err) {
-        ck_assert_uint_eq(count.told, lie->told);
+        ck_assert_uint_eq(count.read, lie->told);
         ck_assert_uint_eq(count.gone, lie->gone);
         ck_assert_uint_eq(count.unclear, lie->unclear);
     }

@@ -190,7 +190,7 @@ int blame_picture_write(const struct blame_tree *tree, size_t top, const char *t
     struct picture p = {.out = out};
     int end;
 
-    blame_tree_tell(tree, top, add_box, &p);
+    blame_tree_walk(tree, top, add_box, &p);
     end = TOP + ROW * (int)p.n;
     if (!p.err) {
         draw_head(&p, title, end + 50);

@@ -147,13 +147,13 @@ static size_t gather_branches(const struct blame_tree *t, const struct blame_nod
 
 /* ---- rows */
 
-struct teller {
+struct walker {
     const struct blame_tree *tree;
     void (*take)(void *ctx, const struct blame_row *row);
     void *ctx;
 };
 
-static void tell_rest(const struct teller *t, unsigned depth, uint64_t rest)
+static void walk_rest(const struct walker *t, unsigned depth, uint64_t rest)
 {
     char text[64];
 
@@ -164,9 +164,9 @@ static void tell_rest(const struct teller *t, unsigned depth, uint64_t rest)
 }
 
 /* Tells a branch of each name, and what waits for those in turn. */
-static void tell_waiters(const struct teller *t, const struct blame_node *of, unsigned depth);
+static void walk_waiters(const struct walker *t, const struct blame_node *of, unsigned depth);
 
-static void tell_branch(const struct teller *t, const struct branch *branch, unsigned depth)
+static void walk_branch(const struct walker *t, const struct branch *branch, unsigned depth)
 {
     const struct blame_node *node = blame_tree_node(t->tree, branch->first);
     char who[BLAME_WHO_BYTES], does[BLAME_TEXT_BYTES];
@@ -178,10 +178,10 @@ static void tell_branch(const struct teller *t, const struct branch *branch, uns
     wait_text(node, branch->held_ns, does, sizeof does);
     t->take(t->ctx, &(struct blame_row){.depth = depth, .waiters = branch->waiters, .who = who, .does = does});
     if (branch->processes == 1 && depth < DEEPEST)
-        tell_waiters(t, node, depth + 1);
+        walk_waiters(t, node, depth + 1);
 }
 
-static void tell_waiters(const struct teller *t, const struct blame_node *of, unsigned depth)
+static void walk_waiters(const struct walker *t, const struct blame_node *of, unsigned depth)
 {
     enum { MOST_BRANCHES = 256 };
     struct branch *all = calloc(MOST_BRANCHES, sizeof *all);
@@ -190,57 +190,57 @@ static void tell_waiters(const struct teller *t, const struct blame_node *of, un
 
     for (size_t i = 0; i < n; i++)
         if (i < BRANCHES)
-            tell_branch(t, &all[i], depth);
+            walk_branch(t, &all[i], depth);
         else
             rest += all[i].processes;
-    tell_rest(t, depth, rest);
+    walk_rest(t, depth, rest);
     free(all);
 }
 
-static void tell_circle(const struct teller *t, const struct blame_node *first, uint64_t number)
+static void walk_circle(const struct walker *t, const struct blame_node *first, uint64_t number)
 {
     const struct blame_node *node = first;
     char who[BLAME_WHO_BYTES], next[BLAME_WHO_BYTES], does[BLAME_TEXT_BYTES];
-    uint64_t told = 0, rest = 0;
+    uint64_t shown = 0, rest = 0;
 
     do {
         const struct blame_node *after = blame_tree_node(t->tree, node->next);
 
-        if (told++ < CIRCLE) {
+        if (shown++ < CIRCLE) {
             blame_tree_who(t->tree, node, who, sizeof who);
             blame_tree_who(t->tree, after, next, sizeof next);
             snprintf(does, sizeof does, "DEADLOCK: waits for %s", next);
             t->take(t->ctx, &(struct blame_row){
                                 .waiters = node->waiters, .circle = number, .who = who, .does = does});
-            tell_waiters(t, node, 1);
+            walk_waiters(t, node, 1);
         } else {
             rest++;
         }
         node = after;
     } while (node != first);
-    tell_rest(t, 0, rest);
+    walk_rest(t, 0, rest);
 }
 
-static void tell_root(const struct teller *t, const struct blame_node *root)
+static void walk_root(const struct walker *t, const struct blame_node *root)
 {
     char who[BLAME_WHO_BYTES], does[BLAME_TEXT_BYTES];
 
     blame_tree_who(t->tree, root, who, sizeof who);
     blame_tree_work(t->tree, root, does, sizeof does);
     t->take(t->ctx, &(struct blame_row){.waiters = root->waiters, .who = who, .does = does});
-    tell_waiters(t, root, 1);
+    walk_waiters(t, root, 1);
 }
 
-void blame_tree_tell(const struct blame_tree *tree, size_t top,
+void blame_tree_walk(const struct blame_tree *tree, size_t top,
                      void (*take)(void *ctx, const struct blame_row *row), void *ctx)
 {
-    const struct teller t = {tree, take, ctx};
+    const struct walker t = {tree, take, ctx};
 
     for (size_t i = 0; i < tree->nroots && i < top; i++)
         if (tree->roots[i]->in_circle)
-            tell_circle(&t, tree->roots[i], i + 1);
+            walk_circle(&t, tree->roots[i], i + 1);
         else
-            tell_root(&t, tree->roots[i]);
+            walk_root(&t, tree->roots[i]);
 }
 
 /* ---- all of it */

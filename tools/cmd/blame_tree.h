@@ -37,7 +37,7 @@ int blame_tree_grow(struct blame_tree *tree);
 /* Finds the names of all, or of those in the rows of the first `top` roots. Fails: -ENOMEM. */
 int blame_tree_name(struct blame_tree *tree, bool all, size_t top);
 /* Tells `take` the rows of the first `top` roots; their texts are good until it returns. */
-void blame_tree_tell(const struct blame_tree *tree, size_t top,
+void blame_tree_walk(const struct blame_tree *tree, size_t top,
                      void (*take)(void *ctx, const struct blame_row *row), void *ctx);
 void blame_tree_end(struct blame_tree *tree);
 

@@ -199,7 +199,7 @@ static void print(struct state *st)
             if (st->tree.waits.nodes[i].waits)
                 print_wait(&st->sink, &st->tree, &st->tree.waits.nodes[i]);
     } else {
-        blame_tree_tell(&st->tree, st->top, print_row, &st->sink);
+        blame_tree_walk(&st->tree, st->top, print_row, &st->sink);
     }
 }
 
@@ -224,18 +224,18 @@ static void say_what_was_done(const struct state *st)
     bool has[PENDING_NKINDS];
 
     note("%zu of %" PRIu64 " processes of '%s' (process %u) wait for another, a port or a node%s",
-         st->tree.waits.waiting, st->count.told, st->core ? st->core : st->vm.name, st->vm.pid,
+         st->tree.waits.waiting, st->count.read, st->core ? st->core : st->vm.name, st->vm.pid,
          st->tree.nroots > st->top ? "; --top prints more of those they wait for" : "");
-    if (st->core && st->count.told + st->count.gone + st->count.unclear < st->count.listed)
+    if (st->core && st->count.read + st->count.gone + st->count.unclear < st->count.listed)
         note("%" PRIu64 " processes are not in the file",
-             st->count.listed - st->count.told - st->count.gone - st->count.unclear);
+             st->count.listed - st->count.read - st->count.gone - st->count.unclear);
     pending_known(st->vm.snapshot, has);
     if (!has[PENDING_PORT] || !has[PENDING_NODE])
         note("who waits for a port or a node is not known of this VM%s%s", st->vm.from->no_ports[0] ? ": " : "",
              st->vm.from->no_ports);
 }
 
-static int tell(struct state *st)
+static int answer(struct state *st)
 {
     bool all = st->sink.ops->for_programs;
     int err = blame_tree_name(&st->tree, all, st->top), other;
@@ -260,7 +260,7 @@ static int run(struct state *st)
     st->tree.vm = &st->vm;
     sink_init(&st->sink, stdout, st->options.form, st->options.timestamps);
     err = gather(st);
-    return err ? err : tell(st);
+    return err ? err : answer(st);
 }
 
 int cmd_blame(int argc, char **argv)

@@ -16,7 +16,7 @@
 #include "common/whole_file.h"
 #include "diagnose_asked.h"
 #include "diagnose_page.h"
-#include "diagnose_tell.h"
+#include "diagnose_print.h"
 #include "diagnose_watch.h"
 #include "inspect.h"
 #include "otp/names.h"
@@ -197,18 +197,18 @@ static int judge(const struct diagnose *d)
     return diagnose_asked_status(&d->asked, &d->found, !d->ended && d->evidence->looks >= 4);
 }
 
-static int write_page(struct diagnose *d, const struct diagnosis *told)
+static int write_page(struct diagnose *d, const struct diagnosis *diagnosis)
 {
     FILE *out = d->page_path ? whole_file_begin(&d->page) : NULL;
 
     if (!d->page_path)
         return 0;
-    return whole_file_end(&d->page, out ? diagnosis_write_page(told, out) : -ENOMEM);
+    return whole_file_end(&d->page, out ? diagnosis_write_page(diagnosis, out) : -ENOMEM);
 }
 
-static int tell(struct diagnose *d)
+static int answer(struct diagnose *d)
 {
-    const struct diagnosis told = {.pid = d->vm.pid,
+    const struct diagnosis diagnosis = {.pid = d->vm.pid,
                                    .name = d->vm.name,
                                    .no_ports = d->vm.from->no_ports,
                                    .evidence = d->evidence,
@@ -217,9 +217,9 @@ static int tell(struct diagnose *d)
                                    .ended = d->ended};
     int err, other;
 
-    diagnosis_print(&told, &d->sink, shown(d));
+    diagnosis_print(&diagnosis, &d->sink, shown(d));
     err = sink_end(&d->sink);
-    other = write_page(d, &told);
+    other = write_page(d, &diagnosis);
     say_what_was_done(d);
     return err ? err : other;
 }
@@ -239,7 +239,7 @@ static int run(struct diagnose *d)
     }
     err = d->evidence ? gather(d) : explain(d, -ENOMEM);
     if (!err) {
-        err = tell(d);
+        err = answer(d);
         status = judge(d);
     }
     findings_free(&d->found);

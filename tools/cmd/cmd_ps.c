@@ -168,13 +168,13 @@ static int print_processes(struct ps *ps, struct ps_processes *processes)
     struct snapshot_count count;
     int err = ps_processes_look(processes, &ps->vm, ps->interval_ns > 0, &count);
 
-    if (err && !count.told)
+    if (err && !count.read)
         return err;
     ps_print_summary(&ps->vm, processes, &count, &ps->sink);
     ps_processes_print(processes, &ps->vm, &ps->sink);
     sink_lost(&ps->sink, count.unclear, "processes whose memory makes no sense");
-    if (ps->core && count.told + count.gone + count.unclear < count.listed)
-        sink_lost(&ps->sink, count.listed - count.told - count.gone - count.unclear, "processes are not in the file");
+    if (ps->core && count.read + count.gone + count.unclear < count.listed)
+        sink_lost(&ps->sink, count.listed - count.read - count.gone - count.unclear, "processes are not in the file");
     return err;
 }
 

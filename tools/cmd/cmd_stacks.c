@@ -439,7 +439,7 @@ static void look_for_registered(struct state *st, struct session *s)
     }
 }
 
-static void tell_unseen(const struct state *st)
+static void print_unseen(const struct state *st)
 {
     static const char *const did_nothing[] = {[MODE_CPU] = "took no processor: try --off-cpu, or longer",
                                               [MODE_OFF] = "was not scheduled",
@@ -471,7 +471,7 @@ static int on_result(void *ctx, struct session *s)
         err = take_counts(st, s);
     if (!err)
         err = st->folded ? profile_write_folded(st->now, st->lines, session_sink(s)->out)
-                         : stacks_print_tables(&(struct stacks_told){st->now, st->mode, st->lines, st->frames,
+                         : stacks_print_tables(&(struct stacks_tables){st->now, st->mode, st->lines, st->frames,
                                                                      st->unnamed, st->idle},
                                                session_sink(s));
     if (!err && !st->seen && st->who)
@@ -719,7 +719,7 @@ int cmd_stacks(int argc, char **argv)
     if (!err)
         err = run(st, &o);
     if (!err && !st->seen && (st->who || st->only.id))
-        tell_unseen(st);
+        print_unseen(st);
     if (!err && st->whole)
         err = write_files(st);
     end(st);

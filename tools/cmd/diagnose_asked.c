@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/fail.h"
-#include "diagnose_tell.h"
+#include "diagnose_print.h"
 
 enum { UNEXPECTED = 1 };
 

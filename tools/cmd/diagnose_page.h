@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "diagnose_tell.h"
+#include "diagnose_print.h"
 
 /* All findings. Fails: -errno of writing. No message. */
 int diagnosis_write_page(const struct diagnosis *d, FILE *out);

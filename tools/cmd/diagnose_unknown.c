@@ -7,13 +7,13 @@
 
 #include "diagnose/own_rules.h"
 
-struct telling {
+struct unknowns {
     const struct diagnosis *d;
     void (*take)(void *ctx, const char *what, const char *why);
     void *ctx;
 };
 
-static void tell(const struct telling *t, const char *what, const char *why)
+static void add(const struct unknowns *t, const char *what, const char *why)
 {
     t->take(t->ctx, what, why);
 }
@@ -43,16 +43,16 @@ static bool lacks_events(const struct diagnosis *d, enum finding_rule rule, char
     return true;
 }
 
-static void tell_each_rule(const struct telling *t)
+static void add_each_rule(const struct unknowns *t)
 {
     char why[512];
 
     for (int rule = 0; rule < FINDING_RULES; rule++)
         if (lacks_events(t->d, (enum finding_rule)rule, why, sizeof why))
-            tell(t, finding_texts[rule].rule, why);
+            add(t, finding_texts[rule].rule, why);
 }
 
-static void tell_rules_together(const struct telling *t)
+static void add_rules_together(const struct unknowns *t)
 {
     bool said[FINDING_RULES] = {false};
     char why[512], other[512], text[1024];
@@ -66,12 +66,12 @@ static void tell_rules_together(const struct telling *t)
                 snprintf(text + strlen(text), sizeof text - strlen(text), ", %s", finding_texts[k].rule);
                 said[k] = true;
             }
-        tell(t, "events", text);
+        add(t, "events", text);
     }
 }
 
 /* What was told, but not all the time. */
-static void tell_partly_known(const struct telling *t)
+static void add_partly_known(const struct unknowns *t)
 {
     const struct counted *c = t->d->counted;
     char text[512];
@@ -86,7 +86,7 @@ static void tell_partly_known(const struct telling *t)
                  "rare may have been missed",
                  100 * c->share);
     if (c->why[0] || c->share < 0.9)
-        tell(t, "some events", text);
+        add(t, "some events", text);
 }
 
 /* Of slices the time alone was told, not what their threads did. */
@@ -107,7 +107,7 @@ static bool lacks_sizes(const struct evidence *e)
     return false;
 }
 
-static void tell_looks(const struct telling *t)
+static void add_looks(const struct unknowns *t)
 {
     const struct evidence *e = t->d->evidence;
     int ended = t->d->ended;
@@ -146,13 +146,13 @@ static void tell_looks(const struct telling *t)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].is)
-            tell(t, rows[i].what, rows[i].why);
+            add(t, rows[i].what, rows[i].why);
 }
 
 static const char no_memory[] = "a recording holds events; what a VM's memory holds is not in it";
 
 /* Of a recording: what only memory tells. */
-static void tell_unseen(const struct telling *t, bool by_rule)
+static void add_unseen(const struct unknowns *t, bool by_rule)
 {
     char text[2048];
     size_t used = (size_t)snprintf(text, sizeof text, "%s; not looked for:", no_memory);
@@ -161,12 +161,12 @@ static void tell_unseen(const struct telling *t, bool by_rule)
         if (finding_needs_events((enum finding_rule)rule))
             continue;
         if (by_rule)
-            tell(t, finding_texts[rule].rule, no_memory);
+            add(t, finding_texts[rule].rule, no_memory);
         else if (used < sizeof text)
             used += (size_t)snprintf(text + used, sizeof text - used, " %s", finding_texts[rule].rule);
     }
     if (!by_rule)
-        tell(t, "memory", text);
+        add(t, "memory", text);
 }
 
 /* ---- a team's own rules */
@@ -174,7 +174,7 @@ static void tell_unseen(const struct telling *t, bool by_rule)
 enum { MORE_BYTES = 32 };
 
 struct unasked {
-    const struct telling *t;
+    const struct unknowns *t;
     const char *why;
     bool by_rule;
     char text[2048];
@@ -186,7 +186,7 @@ static void take_unasked(void *ctx, const char *rule)
     struct unasked *u = ctx;
 
     if (u->by_rule)
-        tell(u->t, rule, u->why);
+        add(u->t, rule, u->why);
     else if (u->used + strlen(rule) + MORE_BYTES < sizeof u->text)
         u->used += (size_t)snprintf(u->text + u->used, sizeof u->text - u->used, "%s %s", u->n ? "," : "", rule);
     else
@@ -194,7 +194,7 @@ static void take_unasked(void *ctx, const char *rule)
     u->n++;
 }
 
-static void tell_own(const struct telling *t, bool by_rule)
+static void add_own(const struct unknowns *t, bool by_rule)
 {
     const struct evidence *e = t->d->evidence;
     struct unasked u = {.t = t, .by_rule = by_rule};
@@ -205,23 +205,23 @@ static void tell_own(const struct telling *t, bool by_rule)
     if (u.left)
         snprintf(u.text + u.used, sizeof u.text - u.used, " and %zu more", u.left);
     if (u.n && !by_rule)
-        tell(t, "your own rules", u.text);
+        add(t, "your own rules", u.text);
     own_rules_lacks(e->own, t->take, t->ctx);
 }
 
 void diagnosis_unknown(const struct diagnosis *d, bool by_rule,
                        void (*take)(void *ctx, const char *what, const char *why), void *ctx)
 {
-    const struct telling t = {d, take, ctx};
+    const struct unknowns t = {d, take, ctx};
 
     if (d->file)
-        tell_unseen(&t, by_rule);
+        add_unseen(&t, by_rule);
     else
-        tell_looks(&t);
+        add_looks(&t);
     if (by_rule)
-        tell_each_rule(&t);
+        add_each_rule(&t);
     else
-        tell_rules_together(&t);
-    tell_partly_known(&t);
-    tell_own(&t, by_rule);
+        add_rules_together(&t);
+    add_partly_known(&t);
+    add_own(&t, by_rule);
 }

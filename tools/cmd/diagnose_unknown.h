@@ -3,7 +3,7 @@
 #ifndef TOOLS_DIAGNOSE_UNKNOWN_H
 #define TOOLS_DIAGNOSE_UNKNOWN_H
 
-#include "diagnose_tell.h"
+#include "diagnose_print.h"
 
 /* by_rule: each finding that needs events which were not told has a row; else those that lack the same share one. */
 void diagnosis_unknown(const struct diagnosis *d, bool by_rule,

@@ -209,7 +209,7 @@ struct dictionary {
     const char *pid;
     struct sink *sink;
     bool contents;
-    uint64_t told, hidden;
+    uint64_t shown, hidden;
 };
 
 static int take_pair(void *ctx, uint64_t key, uint64_t value)
@@ -227,11 +227,11 @@ static int take_pair(void *ctx, uint64_t key, uint64_t value)
     char key_text[SHAPE_BYTES], value_text[CONTENTS_BYTES];
     struct sink_value values[] = {SINK_N(d->vm->pid), SINK_S(d->pid), SINK_S(key_text), SINK_S(value_text)};
 
-    if (!whole && d->told == SHOWN) {
+    if (!whole && d->shown == SHOWN) {
         d->hidden++;
         return 0;
     }
-    d->told++;
+    d->shown++;
     snapshot_term_text(d->vm->snapshot, key, form, key_text, sizeof key_text);
     snapshot_term_text(d->vm->snapshot, value, form, value_text, d->contents ? CONTENTS_BYTES : SHAPE_BYTES);
     sink_row(d->sink, whole ? &whole_table : &table, whole ? values : values + 2);

@@ -186,7 +186,7 @@ int ps_monitors_print(struct ps_monitors *m, const struct inspected *vm, bool re
     uint64_t cut = 0;
     int err = look(m, vm, repeats, &count);
 
-    if (err && !count.told)
+    if (err && !count.read)
         return err;
     for (size_t i = 0; i < m->n; i++) {
         print_row(m, &m->rows[i], sink);

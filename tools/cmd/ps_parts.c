@@ -48,7 +48,7 @@ void ps_print_summary(const struct inspected *vm, const struct ps_processes *pro
     bool has_limit = !snapshot_process_limit(vm->snapshot, &limit);
 
     sink_row(sink, &table,
-             (struct sink_value[]){SINK_N(vm->pid), SINK_N(count->told), has_limit ? SINK_N(limit) : SINK_NONE,
+             (struct sink_value[]){SINK_N(vm->pid), SINK_N(count->read), has_limit ? SINK_N(limit) : SINK_NONE,
                                    SINK_N(ps_processes_count(processes, SNAPSHOT_RUNNING)),
                                    SINK_N(ps_processes_count(processes, SNAPSHOT_RUNNABLE)),
                                    has_queued ? SINK_N(queued) : SINK_NONE, has_ports ? SINK_N(ports) : SINK_NONE,

@@ -15,7 +15,7 @@
 
 /* ---- which */
 
-enum { MOST_TOLD = 5 };
+enum { MOST_SHOWN = 5 };
 
 struct sought {
     const struct inspected *vm;
@@ -24,7 +24,7 @@ struct sought {
     char owner[PS_NAME_BYTES]; /* as tables print it */
     int n;
     struct snapshot_process is; /* the first */
-    char pids[MOST_TOLD * (SNAPSHOT_PID_BYTES + 2)];
+    char pids[MOST_SHOWN * (SNAPSHOT_PID_BYTES + 2)];
 };
 
 static int is_sought(void *ctx, const struct snapshot_process *is)
@@ -52,7 +52,7 @@ static int is_called(void *ctx, const struct snapshot_process *is)
         return 0;
     if (!sought->n)
         sought->is = *is;
-    if (sought->n++ < MOST_TOLD)
+    if (sought->n++ < MOST_SHOWN)
         snprintf(sought->pids + used, sizeof sought->pids - used, "%s%s", used ? ", " : "", t.pid);
     return 0;
 }
@@ -178,7 +178,7 @@ static int find(const struct inspected *vm, const char *which, struct snapshot_p
     }
     if (sought.n > 1)
         return fail(-ENOTUNIQ, "several processes are called '%s': %s%s; choose one by its pid", sought.owner,
-                    sought.pids, sought.n > MOST_TOLD ? ", and others" : "");
+                    sought.pids, sought.n > MOST_SHOWN ? ", and others" : "");
     *out = sought.is;
     return sought.n ? 0 : err < 0 ? err : -ENOENT;
 }

@@ -109,10 +109,10 @@ static void print_tie(const struct ps_ties *t, const struct inspected *vm, const
 
 void ps_ties_print(const struct ps_ties *t, const struct inspected *vm, const char *pid, struct sink *sink)
 {
-    uint64_t told[SNAPSHOT_WATCHED_BY + 1] = {0}, hidden = 0;
+    uint64_t shown[SNAPSHOT_WATCHED_BY + 1] = {0}, hidden = 0;
 
     for (size_t i = 0; i < t->n; i++) {
-        if (!sink->ops->for_programs && told[t->all[i].peer.tie]++ >= SHOWN)
+        if (!sink->ops->for_programs && shown[t->all[i].peer.tie]++ >= SHOWN)
             hidden++;
         else
             print_tie(t, vm, pid, &t->all[i].peer, sink);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/fail.h"
-#include "diagnose_tell.h"
+#include "diagnose_print.h"
 
 enum { MOST_ROWS = 256 /* of a table, as of erlsnoop diagnose */ };
 
@@ -45,7 +45,7 @@ int report_diagnose(const struct report_diagnosed *what, const struct result_sou
     struct counted counted;
     struct evidence evidence = {.counted = &counted, .own = what->asked->own};
     struct findings found = {0};
-    const struct diagnosis told = {.pid = what->vm,
+    const struct diagnosis diagnosis = {.pid = what->vm,
                                    .name = what->name,
                                    .no_ports = "",
                                    .file = what->file,
@@ -56,7 +56,7 @@ int report_diagnose(const struct report_diagnosed *what, const struct result_sou
 
     err = err ? err : findings_count(&evidence, &found);
     if (!err)
-        diagnosis_print(&told, source->sink, found.n);
+        diagnosis_print(&diagnosis, source->sink, found.n);
     err = err ? fail(err, "cannot print what was found: %s", strerror(-err))
               : diagnose_asked_status(what->asked, &found, is_answered(what, source));
     findings_free(&found);

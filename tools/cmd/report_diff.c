@@ -14,7 +14,7 @@
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/fail.h"
-#include "diagnose_tell.h"
+#include "diagnose_print.h"
 #include "recording/recording.h"
 
 enum {
@@ -23,7 +23,7 @@ enum {
     NOTHING = 5, /* scores that differ by no more are the same */
 };
 
-struct told_finding {
+struct kept_finding {
     char *rule, *kind, *who, *what;
     int score;
     bool taken; /* it has its counterpart */
@@ -31,7 +31,7 @@ struct told_finding {
 
 struct side {
     const char *name; /* of the file */
-    struct told_finding *findings;
+    struct kept_finding *findings;
     size_t n, room;
     char **unknown; /* what was not known: of what was not looked for, the rule */
     size_t nunknown, unknown_room;
@@ -67,11 +67,11 @@ static json_int_t score_in(const json_t *row)
 static int add_finding(struct side *side, const json_t *row)
 {
     int err = array_room((void **)&side->findings, side->n, &side->room, sizeof *side->findings);
-    struct told_finding *f = err ? NULL : &side->findings[side->n++];
+    struct kept_finding *f = err ? NULL : &side->findings[side->n++];
 
     if (err)
         return err;
-    *f = (struct told_finding){.rule = strdup(text_of(row, "rule")),
+    *f = (struct kept_finding){.rule = strdup(text_of(row, "rule")),
                                .kind = strdup(text_of(row, "kind")),
                                .who = strdup(text_of(row, "who")),
                                .what = strdup(text_of(row, "what")),
@@ -157,10 +157,10 @@ static bool looked_for(const struct side *side, const char *rule)
 }
 
 /* NULL: there is none that has no counterpart yet. */
-static struct told_finding *take_counterpart(const struct side *side, const struct told_finding *f)
+static struct kept_finding *take_counterpart(const struct side *side, const struct kept_finding *f)
 {
     for (size_t i = 0; i < side->n; i++) {
-        struct told_finding *other = &side->findings[i];
+        struct kept_finding *other = &side->findings[i];
 
         if (!other->taken && !strcmp(other->rule, f->rule) && !strcmp(other->who, f->who)) {
             other->taken = true;
@@ -170,21 +170,21 @@ static struct told_finding *take_counterpart(const struct side *side, const stru
     return NULL;
 }
 
-static const char *change_of(const struct told_finding *was, const struct told_finding *is)
+static const char *change_of(const struct kept_finding *was, const struct kept_finding *is)
 {
     return is->score > was->score + NOTHING   ? "heavier"
            : is->score + NOTHING < was->score ? "lighter"
                                               : "same";
 }
 
-static struct sink_value score_of(const struct told_finding *f)
+static struct sink_value score_of(const struct kept_finding *f)
 {
     return f ? SINK_N((uint64_t)f->score) : SINK_NONE;
 }
 
 /* was, is: NULL: it is not there. */
-static void print_row(struct sink *sink, const char *change, const struct told_finding *was,
-                      const struct told_finding *is)
+static void print_row(struct sink *sink, const char *change, const struct kept_finding *was,
+                      const struct kept_finding *is)
 {
     static const struct sink_column columns[] = {{"change", "CHANGE", SINK_TEXT, 9},
                                                  {"score", "SCORE", SINK_COUNT, 5},
@@ -195,7 +195,7 @@ static void print_row(struct sink *sink, const char *change, const struct told_f
         {"who", NULL, SINK_TEXT, 0},    {"score", NULL, SINK_COUNT, 0}, {"was_score", NULL, SINK_COUNT, 0},
         {"what", NULL, SINK_TEXT, 0},   {"was", NULL, SINK_TEXT, 0}};
     static const struct sink_table table = {"diff", NULL, columns, 4}, whole_table = {"diff", NULL, whole_columns, 8};
-    const struct told_finding *any = is ? is : was;
+    const struct kept_finding *any = is ? is : was;
     char text[1024];
 
     if (sink->ops->for_programs) {
@@ -215,7 +215,7 @@ static int print_changes(const struct side *before, const struct side *after, st
     int worse = 0;
 
     for (size_t i = 0; i < after->n; i++) {
-        struct told_finding *is = &after->findings[i], *was = take_counterpart(before, is);
+        struct kept_finding *is = &after->findings[i], *was = take_counterpart(before, is);
         const char *change = was ? change_of(was, is) : looked_for(before, is->rule) ? "new" : "not known";
 
         worse += !strcmp(change, "new") || !strcmp(change, "heavier");

@@ -16,7 +16,7 @@ static void add_vm(struct report_state *st, const struct recording_vm *vm)
     for (size_t i = 0; i < st->nvms; i++)
         if (st->vms[i].vm == vm->vm)
             return;
-    recording_probes_add(&vm->untold, &st->untold);
+    recording_probes_add(&vm->unavailable, &st->unavailable);
     if (st->nvms < REPORT_VMS)
         st->vms[st->nvms++] = *vm;
 }

@@ -76,10 +76,10 @@ static const char *name_of(void *ctx, uint32_t vm, const struct wire_name *name)
 }
 
 /* Results are of all VMs together. */
-static const struct wanted *untold(void *ctx, uint32_t vm)
+static const struct wanted *unavailable(void *ctx, uint32_t vm)
 {
     (void)vm;
-    return &((struct report_state *)ctx)->untold;
+    return &((struct report_state *)ctx)->unavailable;
 }
 
 static int open_of(void *ctx, enum view_state_id state, const struct open_taker *taker)
@@ -113,7 +113,7 @@ static struct result_source source_of(struct report_state *st)
                                   .slowest = slowest,
                                   .order = &st->order,
                                   .shown = st->slowest,
-                                  .untold = untold,
+                                  .unavailable = unavailable,
                                   .open = open_of,
                                   .ended = vm_ended,
                                   .now_ns = st->sink.now_ns,
@@ -190,7 +190,7 @@ size_t report_results_missing(const struct report_state *st, const struct wanted
  * Whether events of the view were recorded, of a VM that tells them: what watches it live is as content. Births and
  * deaths alone, which other views record too, are no events of a view that is about more.
  */
-static bool is_told(const struct report_state *st, enum view_id view)
+static bool is_recorded(const struct report_state *st, enum view_id view)
 {
     struct wanted needed = {{false}};
     bool found, of_lives;
@@ -199,7 +199,7 @@ static bool is_told(const struct report_state *st, enum view_id view)
         return false;
     of_lives = is_of_lives(&needed);
     for (size_t e = 0; e < BATCH_EVENTS; e++)
-        needed.events[e] &= !st->untold.events[e];
+        needed.events[e] &= !st->unavailable.events[e];
     if (!of_lives && is_of_lives(&needed))
         return false;
     report_results_missing(st, &needed, &found);
@@ -215,7 +215,7 @@ static int print_diagnosis(struct report_state *st)
                                     .asked = &st->asked_of};
 
     for (int v = 0; v < VIEW_COUNT; v++)
-        what.told[v] = st->on[v] && is_told(st, (enum view_id)v);
+        what.told[v] = st->on[v] && is_recorded(st, (enum view_id)v);
     return report_diagnose(&what, &source);
 }
 
@@ -260,13 +260,13 @@ int report_results_print(struct report_state *st)
 {
     int err = 0, ended;
 
-    bool told = st->interval_ns && st->counts.last_ns <= st->begin_ns; /* all, in the results before */
+    bool printed = st->interval_ns && st->counts.last_ns <= st->begin_ns; /* all, in the results before */
 
-    if (!told)
+    if (!printed)
         sink_moment(&st->sink, st->counts.last_ns);
     if (st->diagnoses) {
         err = print_diagnosis(st);
-    } else if (st->viewed && !told) {
+    } else if (st->viewed && !printed) {
         err = print_views(st);
     } else if (!st->viewed) {
         report_counts_print_totals(&st->counts, &st->sink);

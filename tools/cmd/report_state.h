@@ -45,7 +45,7 @@ struct report_state {
     struct wanted asked; /* what the recordings are of */
     struct wanted held; /* what those are of that were read by now */
     bool held_known;
-    struct wanted untold; /* what some VM in them does not tell */
+    struct wanted unavailable; /* what some VM in them does not tell */
     bool asked_unknown;  /* of one that does not tell, or is no file that can be read twice */
     struct report_counts counts;
     uint64_t interval_ns; /* that a result of views covers; 0: all of it */

@@ -34,12 +34,12 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static int print_functions(const struct stacks_told *told, struct sink *sink)
+static int print_functions(const struct stacks_tables *of, struct sink *sink)
 {
     struct profile_function *functions;
     size_t n, shown = 0;
     uint64_t whole;
-    int err = profile_functions(told->profile, told->lines, &functions, &n, &whole);
+    int err = profile_functions(of->profile, of->lines, &functions, &n, &whole);
 
     for (size_t i = 0; !err && i < n && shown < TOP_FUNCTIONS; i++) {
         char label[LABEL_BYTES];
@@ -47,7 +47,7 @@ static int print_functions(const struct stacks_told *told, struct sink *sink)
         if (functions[i].frame.kind == PROFILE_GROUP)
             continue;
         shown++;
-        profile_label(&functions[i].frame, told->lines, label, sizeof label);
+        profile_label(&functions[i].frame, of->lines, label, sizeof label);
         sink_row(sink, &function_table,
                  (struct sink_value[]){SINK_R(percent(functions[i].self, whole)),
                                        SINK_R(percent(functions[i].total, whole)), SINK_S(label)});
@@ -56,42 +56,42 @@ static int print_functions(const struct stacks_told *told, struct sink *sink)
     return err;
 }
 
-static void print_row(const struct stacks_told *told, struct sink *sink, struct sink_value share,
+static void print_row(const struct stacks_tables *of, struct sink *sink, struct sink_value share,
                       struct sink_value count, struct sink_value time, const char *stack)
 {
     struct sink_value row[4] = {share, count};
     int n = 2;
 
-    if (told->mode == MODE_OFF)
+    if (of->mode == MODE_OFF)
         row[n++] = time;
     row[n] = SINK_S(stack);
-    sink_row(sink, &stack_tables[told->mode], row);
+    sink_row(sink, &stack_tables[of->mode], row);
 }
 
 /* One row a frame. Of a stack that is long the last is shown too: the process, when stacks are grouped. */
-static void print_stack(const struct stacks_told *told, struct sink *sink, const struct profile_stack *stack,
+static void print_stack(const struct stacks_tables *of, struct sink *sink, const struct profile_stack *stack,
                         uint64_t whole)
 {
     size_t hidden = stack->n > SHOWN_FRAMES + 2 ? stack->n - SHOWN_FRAMES - 1 : 0;
 
     for (size_t i = 0; i < stack->n; i++) {
-        struct profile_frame frame = profile_location(told->profile, stack->locations[stack->n - 1 - i]);
+        struct profile_frame frame = profile_location(of->profile, stack->locations[stack->n - 1 - i]);
         char label[LABEL_BYTES];
 
-        profile_label(&frame, told->lines, label, sizeof label);
+        profile_label(&frame, of->lines, label, sizeof label);
         if (hidden && i == SHOWN_FRAMES) {
             snprintf(label, sizeof label, "(%zu more)", hidden);
             i += hidden - 1;
         }
         if (i)
-            print_row(told, sink, SINK_S(""), SINK_S(""), SINK_S(""), label);
+            print_row(of, sink, SINK_S(""), SINK_S(""), SINK_S(""), label);
         else
-            print_row(told, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value),
+            print_row(of, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value),
                       label);
     }
 }
 
-static void print_whole_stack(const struct stacks_told *told, struct sink *sink, const struct profile_stack *stack,
+static void print_whole_stack(const struct stacks_tables *of, struct sink *sink, const struct profile_stack *stack,
                               uint64_t whole)
 {
     char *text = NULL, label[LABEL_BYTES];
@@ -99,45 +99,45 @@ static void print_whole_stack(const struct stacks_told *told, struct sink *sink,
     FILE *out = open_memstream(&text, &size);
 
     for (size_t i = 0; out && i < stack->n; i++) {
-        struct profile_frame frame = profile_location(told->profile, stack->locations[i]);
+        struct profile_frame frame = profile_location(of->profile, stack->locations[i]);
 
-        profile_label(&frame, told->lines, label, sizeof label);
+        profile_label(&frame, of->lines, label, sizeof label);
         fprintf(out, "%s%s", i ? ";" : "", label);
     }
     if (out && !fclose(out))
-        print_row(told, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value), text);
+        print_row(of, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value), text);
     free(text);
 }
 
-static int print_stacks(const struct stacks_told *told, struct sink *sink)
+static int print_stacks(const struct stacks_tables *of, struct sink *sink)
 {
     bool all = sink->ops->for_programs;
     uint32_t *order;
     uint64_t whole = 0;
-    int err = profile_order(told->profile, &order);
+    int err = profile_order(of->profile, &order);
 
-    for (size_t i = 0; i < profile_stacks(told->profile); i++)
-        whole += profile_stack(told->profile, i).value;
-    for (size_t i = 0; !err && i < profile_stacks(told->profile) && (all || i < TOP_STACKS); i++) {
-        struct profile_stack stack = profile_stack(told->profile, order[i]);
+    for (size_t i = 0; i < profile_stacks(of->profile); i++)
+        whole += profile_stack(of->profile, i).value;
+    for (size_t i = 0; !err && i < profile_stacks(of->profile) && (all || i < TOP_STACKS); i++) {
+        struct profile_stack stack = profile_stack(of->profile, order[i]);
 
-        (all ? print_whole_stack : print_stack)(told, sink, &stack, whole);
+        (all ? print_whole_stack : print_stack)(of, sink, &stack, whole);
     }
     free(order);
     return err;
 }
 
-int stacks_print_tables(const struct stacks_told *told, struct sink *sink)
+int stacks_print_tables(const struct stacks_tables *of, struct sink *sink)
 {
     uint64_t count = 0;
     int err;
 
-    for (size_t i = 0; i < profile_stacks(told->profile); i++)
-        count += profile_stack(told->profile, i).count;
+    for (size_t i = 0; i < profile_stacks(of->profile); i++)
+        count += profile_stack(of->profile, i).count;
     sink_row(sink, &total_table,
-             (struct sink_value[]){SINK_N(count), SINK_N(profile_stacks(told->profile)),
-                                   told->mode == MODE_CPU ? SINK_N(told->idle) : SINK_NONE, SINK_N(told->frames),
-                                   SINK_N(told->unnamed)});
-    err = print_functions(told, sink);
-    return err ? err : print_stacks(told, sink);
+             (struct sink_value[]){SINK_N(count), SINK_N(profile_stacks(of->profile)),
+                                   of->mode == MODE_CPU ? SINK_N(of->idle) : SINK_NONE, SINK_N(of->frames),
+                                   SINK_N(of->unnamed)});
+    err = print_functions(of, sink);
+    return err ? err : print_stacks(of, sink);
 }

@@ -12,7 +12,7 @@
 enum stacks_mode { MODE_CPU, MODE_OFF, MODE_EVENT };
 
 /* A result. */
-struct stacks_told {
+struct stacks_tables {
     const struct profile *profile;
     enum stacks_mode mode;
     bool lines;
@@ -20,6 +20,6 @@ struct stacks_told {
 };
 
 /* Fails: -ENOMEM. */
-int stacks_print_tables(const struct stacks_told *told, struct sink *sink);
+int stacks_print_tables(const struct stacks_tables *of, struct sink *sink);
 
 #endif

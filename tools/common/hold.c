@@ -72,7 +72,7 @@ static int see_stop(struct hold *h, pid_t tid, const siginfo_t *info)
     unsigned long born;
 
     t->stopped = true;
-    t->told = t->listens = false;
+    t->asked = t->listens = false;
     t->signal = event ? 0 : signal;
     if ((event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK) && !ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born))
         add(h, (pid_t)born);
@@ -180,10 +180,10 @@ void hold_look(struct hold *h, void (*begun)(void *ctx, pid_t pid), void *ctx)
  */
 static bool interrupt(const struct hold *h, struct hold_thread *t)
 {
-    if (t->stopped || t->told || (t->listens && !h->ends))
+    if (t->stopped || t->asked || (t->listens && !h->ends))
         return false;
-    t->told = !ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-    return t->told;
+    t->asked = !ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+    return t->asked;
 }
 
 /* Tells all threads of the process to stop that were not told yet. Returns whether there are any. */
@@ -217,7 +217,7 @@ static bool all_stand(struct hold *h)
 
     for (size_t i = 0; i < h->n;) {
         pid_t tid = h->all[i].tid;
-        bool runs = h->all[i].told && !h->all[i].stopped;
+        bool runs = h->all[i].asked && !h->all[i].stopped;
         int found = runs ? ask(h, tid, &info) : 0;
 
         if (found > 0)

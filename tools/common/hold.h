@@ -16,7 +16,7 @@
 struct hold_thread {
     pid_t tid;
     bool stopped;
-    bool told;    /* to stop, which it has not yet */
+    bool asked;   /* to stop, which it has not yet */
     bool listens; /* others stopped it: it does not run, and tells us when it is to go on */
     int signal;   /* that it gets when it goes on; 0: none */
 };

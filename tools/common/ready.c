@@ -7,7 +7,7 @@
 
 #include "fail.h"
 
-void ready_tell(int fd)
+void ready_notify(int fd)
 {
     if (fd < 0)
         return;

@@ -4,6 +4,6 @@
 #define TOOLS_READY_H
 
 /* Writes a byte to the descriptor, and closes it where it is no standard one. fd -1: nothing. */
-void ready_tell(int fd);
+void ready_notify(int fd);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { SAME_NS = 100000000 };
 
-static int told = -1; /* the descriptor; it stays open, for the handler writes to it */
+static int wake_fd = -1; /* the descriptor; it stays open, for the handler writes to it */
 static volatile uint64_t first_ns;
 static volatile bool at_once;
 
@@ -35,7 +35,7 @@ static void on_signal(int number)
     }
     if (!first_ns) {
         first_ns = now_ns;
-        ignored = write(told, &one, sizeof one);
+        ignored = write(wake_fd, &one, sizeof one);
     }
     (void)ignored;
     errno = before;
@@ -45,17 +45,17 @@ int signals_open(void)
 {
     struct sigaction catch = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
 
-    if (told >= 0)
-        return told;
-    told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (told < 0)
+    if (wake_fd >= 0)
+        return wake_fd;
+    wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake_fd < 0)
         return -errno;
     sigfillset(&catch.sa_mask);
     sigaction(SIGINT, &catch, NULL); /* also where a shell's background ignores it */
     sigaction(SIGTERM, &catch, NULL);
     if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN) /* nohup(1) */
         sigaction(SIGHUP, &catch, NULL);
-    return told;
+    return wake_fd;
 }
 
 void signals_end_at_once(bool on)
@@ -65,7 +65,7 @@ void signals_end_at_once(bool on)
 
 bool signals_wait(uint64_t ns)
 {
-    struct pollfd wake = {.fd = told, .events = POLLIN};
+    struct pollfd wake = {.fd = wake_fd, .events = POLLIN};
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), end_ns = now_ns + ns;
 
     for (; !first_ns && now_ns < end_ns; now_ns = clock_ns(CLOCK_MONOTONIC))

@@ -446,18 +446,18 @@ static int take_watcher(void *ctx, const struct snapshot_process *is)
         return 0;
     err = snapshot_monitors(e->snapshot, is, &seen);
 
-    if (err || seen.moved || seen.told < MANY)
+    if (err || seen.moved || seen.read < MANY)
         return err == -ENOTSUP ? err : 0;
     FIND_OR_ADD(e, watchers, id, is->id, watcher, err);
     if (!watcher)
         return err;
     if (!watcher->readings) {
-        watcher->first = watcher->last = seen.told;
+        watcher->first = watcher->last = seen.read;
         watcher->first_ns = e->waits_ns;
     }
     watcher->is = *is;
-    watcher->grew += seen.told > watcher->last;
-    watcher->last = seen.told;
+    watcher->grew += seen.read > watcher->last;
+    watcher->last = seen.read;
     watcher->readings++;
     watcher->seen = e->looks;
     return 0;
@@ -610,7 +610,7 @@ static int look_at_memory(struct evidence *e, struct look *look)
     err = snapshot_processes(e->snapshot, take_process, look, &count);
     if (err)
         return err;
-    look->now.processes = count.told;
+    look->now.processes = count.read;
     e->unclear += count.unclear;
     e->running += look->running;
     keep_known(e, look);

@@ -401,7 +401,7 @@ static const char *find_holder(const struct evidence *e, uint64_t longest)
 }
 
 /* "; X waited 30 ms for a scheduler meanwhile", of the one that waited longest and is not the holder. */
-static void tell_who_waited(const struct evidence *e, const char *holder, char *out, size_t size)
+static void name_who_waited(const struct evidence *e, const char *holder, char *out, size_t size)
 {
     const struct row_msglat_by_owner *row;
     const char *name, *who = NULL;
@@ -419,7 +419,7 @@ static void tell_who_waited(const struct evidence *e, const char *holder, char *
 }
 
 /* " in m:f/1", of the native function whose longest call took about as long. */
-static void tell_function(const struct evidence *e, uint64_t longest, char *out, size_t size)
+static void name_function(const struct evidence *e, uint64_t longest, char *out, size_t size)
 {
     const struct row_nifs_by_mfa *row;
     const char *mfa;
@@ -442,8 +442,8 @@ void find_scheduler_held(const struct evidence *e, struct findings *out)
 
     if (!holder || (times < 2 && longest < 100 * MS))
         return;
-    tell_function(e, longest, function, sizeof function);
-    tell_who_waited(e, holder, others, sizeof others);
+    name_function(e, longest, function, sizeof function);
+    name_who_waited(e, holder, others, sizeof others);
     findings_add(out, FINDING_scheduler_held,
                  findings_least(50 + 12 * findings_tens((double)longest / 1e6 / LONG_MS) +
                                     8 * findings_tens((double)times / e->counted->seconds),

@@ -103,12 +103,12 @@ static void see_thread(struct tripwires *t, struct tripwire_scheduler *s, const 
 
     if (!s->thread || !thread_time_read((int)e->vm, s->thread, &time) || !time.state) {
         s->since_ns = 0;
-        if (!t->told)
+        if (!t->was_read)
             t->no_sleepers = s->thread ? "what its threads do cannot be read in /proc/PID/task"
                                        : "which threads its schedulers have cannot be read";
         return;
     }
-    t->told = true;
+    t->was_read = true;
     sleeps = time.state == 'S' || time.state == 'D';
     same = s->since_ns && s->seen + 1 == e->looks && s->ran_ns == time.cpu_ns && s->sleeps == time.sleeps;
     s->since_ns = !sleeps ? 0 : same ? s->since_ns : now_ns;

@@ -46,7 +46,7 @@ struct tripwires {
     } *schedulers;     /* by number, from 1 */
     size_t nschedulers;
     unsigned named;          /* how many looks there were when threads were sought by their names */
-    bool told;               /* what some thread does was read */
+    bool was_read;           /* what some thread does was read */
     const char *no_sleepers; /* why it is not known which sleep; NULL: it is */
 
     ev_id purger; /* 0: it was not found */

@@ -246,7 +246,7 @@ static void tell_record(struct batch_merge *m, struct stream *s)
         return;
     }
     if (m->is_over) {
-        m->counts.untold++;
+        m->counts.unwanted++;
         return;
     }
     m->counts.events++;

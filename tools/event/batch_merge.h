@@ -24,7 +24,7 @@ struct batch_counts {
     uint64_t damaged; /* pages that made no sense, from some record on or altogether */
     uint64_t refused; /* pages and names for which there was no room */
     uint64_t late;    /* events that were told after one of a later time */
-    uint64_t untold;  /* events that came when nothing more was wanted */
+    uint64_t unwanted;  /* events that came when nothing more was wanted */
 };
 
 struct batch_merge_ops {
@@ -39,7 +39,7 @@ struct batch_merge_ops {
     /* The VM ends as it should: all that its threads held has come. May be NULL. */
     void (*closed)(void *ctx, uint32_t vm);
     /*
-     * Asked every few hundred events: whether no more are wanted, from then on. They are counted as untold. May be
+     * Asked every few hundred events: whether no more are wanted, from then on. They are counted as unwanted. May be
      * NULL.
      */
     bool (*is_over)(void *ctx);

@@ -125,12 +125,12 @@ void otp_owner_init(struct otp_owner *r, const struct otp_layout *layout, const 
 
 static void read_call(struct otp_owner *r, uint64_t process, struct wire_name *out)
 {
-    uint64_t call[3], told[3];
+    uint64_t call[3], said[3];
 
     if (!read_member(r, process, OTP_PROC_INITIAL, call, sizeof call))
         return;
-    if (call[0] == r->proc_lib && call[1] == r->init_p && read_proc_lib(r, process, told)) {
-        memcpy(call, told, sizeof call);
+    if (call[0] == r->proc_lib && call[1] == r->init_p && read_proc_lib(r, process, said)) {
+        memcpy(call, said, sizeof call);
         call[2] >>= SMALL_SHIFT;
     }
     if (is_atom(call[0]) && is_atom(call[1]) && call[2] <= 255)

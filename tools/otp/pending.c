@@ -49,7 +49,7 @@ static bool read_number(const struct snapshot *s, uint64_t address, void *out, s
     return address && snapshot_read(s, address, out, size);
 }
 
-static int tell(struct reading *r, const struct pending *p)
+static int visit(struct reading *r, const struct pending *p)
 {
     return r->wanted[p->kind] ? r->take(r->ctx, p) : 0;
 }
@@ -137,7 +137,7 @@ static int see_waiter(void *ctx, uint64_t term)
     set_whose(w->r->s, &w->p, term);
     w->first = w->first ? w->first : term;
     w->p.key = w->p.id;
-    return w->p.address ? tell(w->r, &w->p) : 0;
+    return w->p.address ? visit(w->r, &w->p) : 0;
 }
 
 static int each_port_waiter(const struct snapshot *s, const struct snapshot_port *port, struct waiters *w)
@@ -175,7 +175,7 @@ static bool is_socket(const char *what)
 }
 
 /* A socket answers who sent too much once it has room again: that is its owner, which waits in a receive. */
-static int tell_busy_port(struct reading *r, const struct snapshot_port *port)
+static int visit_busy_port(struct reading *r, const struct snapshot_port *port)
 {
     const struct snapshot *s = r->s;
     struct pending p = {.kind = PENDING_PORT, .key = port->id};
@@ -195,12 +195,12 @@ static int tell_busy_port(struct reading *r, const struct snapshot_port *port)
     if (!err && !w.first)
         err = see_waiter(&w, owner);
     set_whose(s, &p, w.first ? w.first : owner);
-    return err ? err : tell(r, &p);
+    return err ? err : visit(r, &p);
 }
 
 /* ---- connections to other nodes */
 
-static int tell_node(struct reading *r, struct waiters *w)
+static int visit_node(struct reading *r, struct waiters *w)
 {
     struct pending p = w->p;
 
@@ -208,11 +208,11 @@ static int tell_node(struct reading *r, struct waiters *w)
     p.key = p.id = p.address = 0;
     if (w->first)
         set_whose(r->s, &p, w->first);
-    return tell(r, &p);
+    return visit(r, &p);
 }
 
 /* Of a stock emulator. */
-static int tell_node_at(struct reading *r, uint64_t node)
+static int visit_node_at(struct reading *r, uint64_t node)
 {
     const struct snapshot *s = r->s;
     const uint16_t *off = s->layout->off;
@@ -227,11 +227,11 @@ static int tell_node_at(struct reading *r, uint64_t node)
         return 0;
     name_atom(s, name, w.p.what, sizeof w.p.what);
     err = each_of_circle(s, first, see_waiter, &w);
-    return !err && snapshot_bit(s, queue, OTP_QUEUE_BUSY) ? tell_node(r, &w) : err;
+    return !err && snapshot_bit(s, queue, OTP_QUEUE_BUSY) ? visit_node(r, &w) : err;
 }
 
 /* The node that the port leads to. */
-static int tell_node_of_port(struct reading *r, uint64_t port)
+static int visit_node_of_port(struct reading *r, uint64_t port)
 {
     const struct snapshot *s = r->s;
     const uint16_t *off = s->layout->off;
@@ -242,11 +242,11 @@ static int tell_node_of_port(struct reading *r, uint64_t port)
         !snapshot_bit(s, state, OTP_PORT_STATE_CONNECTION) || !read_word(s, port + off[OTP_PORT_SPECIFIC], &specific) ||
         !read_word(s, specific + off[OTP_PORT_NODE], &node))
         return 0;
-    return tell_node_at(r, node);
+    return visit_node_at(r, node);
 }
 
 /* Those that a process carries; the others are told with their ports. */
-static int tell_nodes_of_processes(struct reading *r, uint64_t list)
+static int visit_nodes_of_processes(struct reading *r, uint64_t list)
 {
     const struct snapshot *s = r->s;
     uint64_t node, controller;
@@ -258,14 +258,14 @@ static int tell_nodes_of_processes(struct reading *r, uint64_t list)
         if (!read_word(s, node + s->layout->off[OTP_NODE_CONTROLLER], &controller))
             break;
         if ((controller & 0xf) == OTP_TAG_PID)
-            err = tell_node_at(r, node);
+            err = visit_node_at(r, node);
         if (!read_word(s, node + s->layout->off[OTP_NODE_NEXT], &node))
             break;
     }
     return err;
 }
 
-static int tell_channel(struct reading *r, uint64_t channel)
+static int visit_channel(struct reading *r, uint64_t channel)
 {
     const struct snapshot *s = r->s;
     const uint32_t *at = s->ours->numbers;
@@ -289,10 +289,10 @@ static int tell_channel(struct reading *r, uint64_t channel)
         if (read_number(s, sender + at[ERLVM_LARGE_WAITS], &waits, sizeof waits) && waits)
             err = each_of_array(s, sender + at[ERLVM_LARGE_PID], 1, 0, see_waiter, &w);
     }
-    return !err && busy ? tell_node(r, &w) : err;
+    return !err && busy ? visit_node(r, &w) : err;
 }
 
-static int tell_channels(struct reading *r)
+static int visit_channels(struct reading *r)
 {
     const struct snapshot *s = r->s;
     const uint32_t *at = s->ours->numbers;
@@ -303,7 +303,7 @@ static int tell_channels(struct reading *r)
         if (!read_word(s, root + at[ERLVM_CHANNELS_BUCKETS] + i * sizeof channel, &channel))
             break;
         for (int n = 0; channel && n < MAX_CHANNELS && !err; n++) {
-            err = tell_channel(r, channel);
+            err = visit_channel(r, channel);
             if (!read_word(s, channel + at[ERLVM_CHANNEL_NEXT], &channel))
                 break;
         }
@@ -320,7 +320,7 @@ static uint64_t age_since(uint64_t moment_ns)
 }
 
 /* A callback of an erlvm's driver. */
-static int tell_own_callback(struct reading *r, const struct snapshot_port *port)
+static int visit_own_callback(struct reading *r, const struct snapshot_port *port)
 {
     struct snapshot *s = r->s;
     const uint32_t *at = s->ours->numbers;
@@ -340,17 +340,17 @@ static int tell_own_callback(struct reading *r, const struct snapshot_port *port
     snprintf(p.callback_row, sizeof p.callback_row, "%s %s", driver, callback);
     read_word(s, port->address + at[ERLVM_PORT_OWNER], &owner);
     set_whose(s, &p, owner);
-    return tell(r, &p);
+    return visit(r, &p);
 }
 
 static int see_port(void *ctx, const struct snapshot_port *port)
 {
     struct reading *r = ctx;
-    int err = port->busy || port->full ? tell_busy_port(r, port) : 0;
+    int err = port->busy || port->full ? visit_busy_port(r, port) : 0;
 
     if (!err && port->callback && r->wanted[PENDING_CALLBACK])
-        err = tell_own_callback(r, port);
-    return err || r->s->ours ? err : tell_node_of_port(r, port->address);
+        err = visit_own_callback(r, port);
+    return err || r->s->ours ? err : visit_node_of_port(r, port->address);
 }
 
 static int read_ports(struct reading *r)
@@ -360,9 +360,9 @@ static int read_ports(struct reading *r)
     if (err || !(r->wanted[PENDING_NODE] || r->wanted[PENDING_NODE_WAIT]))
         return err;
     if (r->s->ours)
-        return tell_channels(r);
+        return visit_channels(r);
     for (size_t i = 0; i < sizeof r->s->vm->nodes / sizeof *r->s->vm->nodes && !err; i++)
-        err = tell_nodes_of_processes(r, r->s->vm->nodes[i]);
+        err = visit_nodes_of_processes(r, r->s->vm->nodes[i]);
     return err;
 }
 
@@ -474,7 +474,7 @@ static bool read_running(const struct snapshot *s, uint32_t number, uint64_t *jo
            again == *job;
 }
 
-static int tell_async(struct reading *r, uint32_t number)
+static int visit_async(struct reading *r, uint32_t number)
 {
     struct pending p = {.kind = PENDING_FILE};
     struct snapshot_process process;
@@ -495,11 +495,11 @@ static int tell_async(struct reading *r, uint32_t number)
     p.mark = job.came_ns;
     set_call(&p, &call);
     p.age_ns = age_since(job.came_ns);
-    return tell(r, &p);
+    return visit(r, &p);
 }
 
 /* The jobs of an erlvm that no thread has begun. What leaves the list while it is read is told or not. */
-static int tell_waiting_jobs(struct reading *r)
+static int visit_waiting_jobs(struct reading *r)
 {
     struct snapshot *s = r->s;
     uint64_t at;
@@ -523,7 +523,7 @@ static int tell_waiting_jobs(struct reading *r)
         p.key = p.id;
         p.mark = job.came_ns;
         p.age_ns = age_since(job.came_ns);
-        err = tell(r, &p);
+        err = visit(r, &p);
     }
     return err;
 }
@@ -560,14 +560,14 @@ static int read_async(struct reading *r)
     int err = 0;
 
     for (uint32_t i = 1; i <= n && !err && r->wanted[PENDING_FILE]; i++)
-        err = tell_async(r, i);
-    return !err && r->wanted[PENDING_FILE_QUEUE] ? tell_waiting_jobs(r) : err;
+        err = visit_async(r, i);
+    return !err && r->wanted[PENDING_FILE_QUEUE] ? visit_waiting_jobs(r) : err;
 }
 
 /* ---- schedulers */
 
 /* The native function that a dirty scheduler runs: what is done with files is an operation, once it is in a call. */
-static int tell_dirty(struct reading *r, const struct snapshot_scheduler *scheduler, const struct pending *slice)
+static int visit_dirty(struct reading *r, const struct snapshot_scheduler *scheduler, const struct pending *slice)
 {
     const struct snapshot_process process = {.id = slice->id, .address = slice->address};
     struct pending p = *slice;
@@ -590,11 +590,11 @@ static int tell_dirty(struct reading *r, const struct snapshot_scheduler *schedu
     }
     if (sleeps)
         set_call(&p, &call);
-    return tell(r, &p);
+    return visit(r, &p);
 }
 
 /* A process that has this scheduler. */
-static int tell_slice(struct reading *r, const struct snapshot_scheduler *scheduler, uint64_t process)
+static int visit_slice(struct reading *r, const struct snapshot_scheduler *scheduler, uint64_t process)
 {
     const struct snapshot *s = r->s;
     struct pending p = {.kind = PENDING_SLICE, .mark = scheduler->reductions};
@@ -605,17 +605,17 @@ static int tell_slice(struct reading *r, const struct snapshot_scheduler *schedu
         !read_number(s, process + s->layout->off[OTP_PROC_STATE], &state, sizeof state))
         return 0;
     p.key = p.id;
-    err = tell(r, &p);
+    err = visit(r, &p);
     if (!err && scheduler->type != SNAPSHOT_NORMAL)
-        err = tell_dirty(r, scheduler, &p);
+        err = visit_dirty(r, scheduler, &p);
     if (err || !snapshot_bit(s, state, OTP_STATE_GC))
         return err;
     p.kind = PENDING_COLLECTION;
-    return tell(r, &p);
+    return visit(r, &p);
 }
 
 /* A scheduler that works for a port. */
-static int tell_callback(struct reading *r, const struct snapshot_scheduler *scheduler, uint64_t address)
+static int visit_callback(struct reading *r, const struct snapshot_scheduler *scheduler, uint64_t address)
 {
     struct snapshot *s = r->s;
     struct snapshot_port port = {.address = address};
@@ -628,7 +628,7 @@ static int tell_callback(struct reading *r, const struct snapshot_scheduler *sch
     port.id = p.key = ev_id_of_port(snapshot_unpack(&s->layout->port_packing, id) & ((1ull << 60) - 1));
     set_whose(s, &p, owner);
     name_port(s, &port, p.what, sizeof p.what);
-    return tell(r, &p);
+    return visit(r, &p);
 }
 
 static int see_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
@@ -640,11 +640,11 @@ static int see_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
 
     r->io_waits |= scheduler->type == SNAPSHOT_DIRTY_IO && scheduler->queued;
     read_word(r->s, scheduler->address + off[OTP_SCHED_CURRENT], &process);
-    err = tell_slice(r, scheduler, process);
+    err = visit_slice(r, scheduler, process);
     if (err || !r->wanted[PENDING_CALLBACK] || off[OTP_SCHED_PORT] == OTP_NOWHERE)
         return err;
     read_word(r->s, scheduler->address + off[OTP_SCHED_PORT], &port);
-    return tell_callback(r, scheduler, port);
+    return visit_callback(r, scheduler, port);
 }
 
 /* ---- */
@@ -661,7 +661,7 @@ void pending_known(const struct snapshot *s, bool out[PENDING_NKINDS])
     out[PENDING_CALLBACK] = ports;
     out[PENDING_FILE_QUEUE] = !s->ours || s->ours->roots[LAYOUT_ROOM_ASYNC];
     out[PENDING_FILE] = (!s->ours || s->ours->roots[LAYOUT_ROOM_ASYNC]) &&
-                        !memory_file_is_core(memory_file(s->memory)) && !thread_calls_told((int)s->layout->vm);
+                        !memory_file_is_core(memory_file(s->memory)) && !thread_calls_known((int)s->layout->vm);
 }
 
 /* A reading that nobody can do ends the others no more than one that found nothing. */
@@ -685,7 +685,7 @@ static int see_process(void *ctx, const struct snapshot_process *process)
     if (!process->waits_io || !snapshot_place(r->s, process, p.what, NAME_BYTES) ||
         strncmp(p.what, "prim_file:", strlen("prim_file:")))
         return 0;
-    return tell(r, &p);
+    return visit(r, &p);
 }
 
 static int read_schedulers(struct reading *r)

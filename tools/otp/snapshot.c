@@ -204,9 +204,9 @@ static uint64_t count_binaries_of_ours(const struct snapshot *s, const unsigned 
 
 static bool has_own_monitors(const struct snapshot *s, const unsigned char *p)
 {
-    bool told = s->ours->roots[LAYOUT_ROOM_PEERS] && s->ours->roots[LAYOUT_ROOM_MAILBOXES];
+    bool has_ties = s->ours->roots[LAYOUT_ROOM_PEERS] && s->ours->roots[LAYOUT_ROOM_MAILBOXES];
 
-    return !told || own_member(s, p, ERLVM_PROC_MONITORS, 8);
+    return !has_ties || own_member(s, p, ERLVM_PROC_MONITORS, 8);
 }
 
 static bool is_own_hibernated(const struct snapshot *s, const unsigned char *p)
@@ -352,7 +352,7 @@ struct process_taker {
     void *ctx;
 };
 
-static int tell_process(struct snapshot_walk *w, const struct snapshot_element *e)
+static int visit_process(struct snapshot_walk *w, const struct snapshot_element *e)
 {
     const struct process_taker *taker = w->taker;
     struct snapshot_process row = {.address = e->address, .id = e->id, .moved = e->moved};
@@ -361,7 +361,7 @@ static int tell_process(struct snapshot_walk *w, const struct snapshot_element *
         w->count.unclear++;
         return 0;
     }
-    w->count.told++;
+    w->count.read++;
     return taker->take(taker->ctx, &row);
 }
 
@@ -383,13 +383,13 @@ static int take_element(struct snapshot_walk *w, uint64_t slot, size_t i, bool s
         w->count.gone++;
         return 0;
     }
-    return w->table->tell(w, &e);
+    return w->table->visit(w, &e);
 }
 
 /* Some come and go while the others are read; a table of which most makes no sense is none. */
 static bool is_nonsense(const struct snapshot_count *count)
 {
-    return count->gone + count->unclear > count->told + MOST_WRONG;
+    return count->gone + count->unclear > count->read + MOST_WRONG;
 }
 
 /* Reads what was put together, of slots from `base` on, and tells it. */
@@ -486,7 +486,7 @@ int snapshot_processes(struct snapshot *s, int (*take)(void *ctx, const struct s
                                        .slots = s->kind->slots,
                                        .id = s->kind->id,
                                        .is_free = s->kind->is_free,
-                                       .tell = tell_process};
+                                       .visit = visit_process};
 
     s->owner.pairs = 0; /* names will be asked for anew */
     return snapshot_walk_table(s, &processes, &(struct process_taker){take, ctx}, count);

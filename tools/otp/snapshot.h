@@ -80,7 +80,7 @@ const char *snapshot_pid_text(ev_id id, char buf[SNAPSHOT_PID_BYTES]);
 
 /* What became of all that stood in the table. */
 struct snapshot_count {
-    uint64_t told;
+    uint64_t read;
     uint64_t gone;    /* born or ended while they were read */
     uint64_t unclear; /* what their memory says makes no sense */
     uint64_t listed;  /* how many the VM itself said that there are, before */

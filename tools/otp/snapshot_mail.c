@@ -42,11 +42,11 @@ static bool is_as_it_was(struct walk *w)
 }
 
 /* Tells the message when it may be told. *stops: the walk is over. */
-static int tell(struct walk *w, uint64_t term, bool *stops)
+static int visit(struct walk *w, uint64_t term, bool *stops)
 {
     int err;
 
-    if (w->seen->told == w->most) {
+    if (w->seen->read == w->most) {
         *stops = w->seen->more = true;
         return 0;
     }
@@ -55,7 +55,7 @@ static int tell(struct walk *w, uint64_t term, bool *stops)
         return 0;
     }
     err = w->take(w->ctx, term);
-    w->seen->told++;
+    w->seen->read++;
     return err;
 }
 
@@ -84,9 +84,9 @@ static int walk_stock(struct walk *w, uint64_t at, bool *stops)
             return 0;
         }
         if ((signal.term & 3) != 0)
-            err = tell(w, signal.term, stops);
+            err = visit(w, signal.term, stops);
         else if (!signal.term || signal.term == FOREIGN)
-            err = tell(w, 0, stops);
+            err = visit(w, 0, stops);
         else
             *stops = is_spent(w);
     }
@@ -148,7 +148,7 @@ static int walk_own(struct walk *w, uint64_t at, bool *stops)
             return 0;
         }
         if (part(w, bytes, ERLVM_SIGNAL_KIND, 1) == numbers[ERLVM_SIGNAL_IS_MESSAGE])
-            err = tell(w, part(w, bytes, ERLVM_SIGNAL_TERM, 8), stops);
+            err = visit(w, part(w, bytes, ERLVM_SIGNAL_TERM, 8), stops);
         else
             *stops = is_spent(w);
     }
@@ -198,14 +198,14 @@ struct pairs {
     struct snapshot_seen *seen;
 };
 
-static int tell_pair(struct pairs *d, uint64_t key, uint64_t value)
+static int visit_pair(struct pairs *d, uint64_t key, uint64_t value)
 {
-    d->seen->told++;
+    d->seen->read++;
     return d->take(d->ctx, key, value);
 }
 
 /* {Key, Value} */
-static int tell_tuple(struct pairs *d, uint64_t term)
+static int visit_tuple(struct pairs *d, uint64_t term)
 {
     uint64_t tuple[3];
 
@@ -215,11 +215,11 @@ static int tell_tuple(struct pairs *d, uint64_t term)
         d->seen->moved = true;
         return 0;
     }
-    return tell_pair(d, tuple[1], tuple[2]);
+    return visit_pair(d, tuple[1], tuple[2]);
 }
 
 /* A slot is a pair, a list of pairs, or nil. */
-static int tell_slot(struct pairs *d, uint64_t slot)
+static int visit_slot(struct pairs *d, uint64_t slot)
 {
     uint64_t cell[2];
     int err = 0;
@@ -229,9 +229,9 @@ static int tell_slot(struct pairs *d, uint64_t slot)
             d->seen->moved = true;
             return 0;
         }
-        err = tell_tuple(d, cell[0]);
+        err = visit_tuple(d, cell[0]);
     }
-    return err ? err : tell_tuple(d, slot);
+    return err ? err : visit_tuple(d, slot);
 }
 
 /* Source: bpf/otp_call.bpf.h. */
@@ -240,7 +240,7 @@ struct stock_dictionary {
     uint64_t n;
 };
 
-static int tell_stock_pairs(struct pairs *d, uint64_t at)
+static int visit_stock_pairs(struct pairs *d, uint64_t at)
 {
     struct stock_dictionary dictionary;
     uint64_t slot;
@@ -253,12 +253,12 @@ static int tell_stock_pairs(struct pairs *d, uint64_t at)
             d->seen->moved = true;
             return 0;
         }
-        err = tell_slot(d, slot);
+        err = visit_slot(d, slot);
     }
     return err;
 }
 
-static int tell_own_pairs(struct pairs *d, uint64_t at)
+static int visit_own_pairs(struct pairs *d, uint64_t at)
 {
     const uint32_t *numbers = d->s->ours->numbers;
     uint64_t pair[2];
@@ -273,7 +273,7 @@ static int tell_own_pairs(struct pairs *d, uint64_t at)
             d->seen->moved = true;
             return 0;
         }
-        err = pair[0] ? tell_pair(d, pair[0], pair[1]) : 0;
+        err = pair[0] ? visit_pair(d, pair[0], pair[1]) : 0;
     }
     return err;
 }
@@ -289,6 +289,6 @@ int snapshot_dictionary(struct snapshot *s, const struct snapshot_process *p,
     if (!snapshot_read(s, p->address + s->layout->off[OTP_PROC_DICTIONARY], &at, sizeof at))
         return -ESRCH;
     if (at)
-        err = (s->ours ? tell_own_pairs : tell_stock_pairs)(&d, at);
+        err = (s->ours ? visit_own_pairs : visit_stock_pairs)(&d, at);
     return err ? err : snapshot_lives(s, p) ? 0 : -ESRCH;
 }

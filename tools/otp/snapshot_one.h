@@ -26,7 +26,7 @@ struct snapshot_peer {
 
 /* How much of it was told. */
 struct snapshot_seen {
-    uint64_t told;
+    uint64_t read;
     bool more;  /* there is more */
     bool moved; /* the process changed it meanwhile */
 };

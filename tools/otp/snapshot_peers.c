@@ -33,10 +33,10 @@ static uint64_t atom_of(uint64_t term)
     return (term & 0x3f) == OTP_TAG_ATOM ? term >> ATOM_SHIFT : WIRE_NO_ATOM;
 }
 
-static int tell(struct walk *w, struct snapshot_peer *peer)
+static int visit(struct walk *w, struct snapshot_peer *peer)
 {
     peer->id = snapshot_pid(w->s, peer->term);
-    w->seen->told++;
+    w->seen->read++;
     return w->take(w->ctx, peer);
 }
 
@@ -82,7 +82,7 @@ static bool read_of_node(const struct walk *w, const struct node *node, uint32_t
 }
 
 /* One that is being dropped is none any more. */
-static int tell_link(struct walk *w, const struct node *node, enum snapshot_tie tie)
+static int visit_link(struct walk *w, const struct node *node, enum snapshot_tie tie)
 {
     bool foreign = node->type == w->s->layout->off[OTP_PEER_FOREIGN_LINK];
     struct snapshot_peer peer = {.tie = tie, .term = node->other, .name = WIRE_NO_ATOM, .node = WIRE_NO_ATOM};
@@ -92,7 +92,7 @@ static int tell_link(struct walk *w, const struct node *node, enum snapshot_tie 
         ends)
         return 0;
     peer.what = (node->other & 0xf) == OTP_TAG_PORT ? SNAPSHOT_END_PORT : SNAPSHOT_END_PROCESS;
-    return tell(w, &peer);
+    return visit(w, &peer);
 }
 
 /* By which name it watches, where it does, and at which node. */
@@ -117,7 +117,7 @@ static void read_reference(const struct walk *w, const struct node *node, struct
         peer->ref = 0;
 }
 
-static int tell_monitor(struct walk *w, const struct node *node, enum snapshot_tie tie)
+static int visit_monitor(struct walk *w, const struct node *node, enum snapshot_tie tie)
 {
     static const struct {
         enum otp_field type;
@@ -143,7 +143,7 @@ static int tell_monitor(struct walk *w, const struct node *node, enum snapshot_t
             read_watched_name(w, node, &peer);
             read_reference(w, node, &peer);
         }
-        return tell(w, &peer);
+        return visit(w, &peer);
     }
     return 0; /* of nodes, who suspends whom, aliases: nobody's monitor */
 }
@@ -157,19 +157,19 @@ static int count_monitor(struct walk *w, const struct node *node, enum snapshot_
     if (snapshot_bit(w->s, node->flags, OTP_PEER_IS_TARGET) || snapshot_bit(w->s, node->flags, OTP_PEER_PENDING))
         return 0;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        w->seen->told += node->type == w->s->layout->off[types[i]];
+        w->seen->read += node->type == w->s->layout->off[types[i]];
     return 0;
 }
 
 /* Whatever it is that has the reference. */
-static int tell_reference(struct walk *w, const struct node *node, enum snapshot_tie tie)
+static int visit_reference(struct walk *w, const struct node *node, enum snapshot_tie tie)
 {
     struct snapshot_peer peer = {.tie = tie};
 
     if (snapshot_bit(w->s, node->flags, OTP_PEER_IS_TARGET))
         return 0;
     read_reference(w, node, &peer);
-    w->seen->told++;
+    w->seen->read++;
     return peer.ref ? w->take_reference(w->ctx, peer.ref) : 0;
 }
 
@@ -213,7 +213,7 @@ static int walk_ring(struct walk *w, uint64_t first)
         w->left--;
         if (!read_node(w, at, &node))
             return 0;
-        err = tell_monitor(w, &node, SNAPSHOT_WATCHED_BY);
+        err = visit_monitor(w, &node, SNAPSHOT_WATCHED_BY);
         if (node.next == first)
             break;
     }
@@ -233,13 +233,13 @@ static int walk_stock(struct walk *w, const struct snapshot_process *p)
         !snapshot_read(w->s, p->address + off[OTP_PROC_WATCHERS], &watchers, sizeof watchers) ||
         !snapshot_lives(w->s, p)) /* then these are of one that lives: they share their place with other things */
         return -ESRCH;
-    err = walk_tree(w, links, SNAPSHOT_LINK, tell_link);
+    err = walk_tree(w, links, SNAPSHOT_LINK, visit_link);
     w->left = SNAPSHOT_MOST_PEERS;
-    err = err ? err : walk_tree(w, monitors, SNAPSHOT_WATCHES, tell_monitor);
+    err = err ? err : walk_tree(w, monitors, SNAPSHOT_WATCHES, visit_monitor);
     w->left = SNAPSHOT_MOST_PEERS;
     err = err ? err : walk_ring(w, watchers);
     w->left = SNAPSHOT_MOST_PEERS;
-    return err ? err : walk_tree(w, monitors, SNAPSHOT_WATCHED_BY, tell_monitor);
+    return err ? err : walk_tree(w, monitors, SNAPSHOT_WATCHED_BY, visit_monitor);
 }
 
 /* ---- an erlvm */
@@ -249,7 +249,7 @@ static uint64_t own_part(const struct walk *w, const unsigned char *bytes, enum 
     return snapshot_part(bytes, OWN_BYTES, w->s->ours->numbers[field], size);
 }
 
-static int tell_own(struct walk *w, const unsigned char *bytes, enum snapshot_tie tie)
+static int visit_own(struct walk *w, const unsigned char *bytes, enum snapshot_tie tie)
 {
     const uint32_t *numbers = w->s->ours->numbers;
     uint64_t kind = own_part(w, bytes, ERLVM_PEER_KIND, 1), who = own_part(w, bytes, ERLVM_PEER_WHO, 8);
@@ -270,20 +270,20 @@ static int tell_own(struct walk *w, const unsigned char *bytes, enum snapshot_ti
         peer.name = atom_of(own_part(w, bytes, ERLVM_PEER_NAME, 8));
     if (at_node)
         peer.node = atom_of(who);
-    return tell(w, &peer);
+    return visit(w, &peer);
 }
 
-static int tell_own_reference(struct walk *w, const unsigned char *bytes, enum snapshot_tie tie)
+static int visit_own_reference(struct walk *w, const unsigned char *bytes, enum snapshot_tie tie)
 {
     (void)tie;
-    w->seen->told++;
+    w->seen->read++;
     return w->take_reference(w->ctx, own_part(w, bytes, ERLVM_PEER_REF, 8));
 }
 
 static int count_own_monitor(struct walk *w, const unsigned char *bytes, enum snapshot_tie tie)
 {
     (void)tie;
-    w->seen->told += own_part(w, bytes, ERLVM_PEER_KIND, 1) == w->s->ours->numbers[ERLVM_PEER_IS_MONITOR];
+    w->seen->read += own_part(w, bytes, ERLVM_PEER_KIND, 1) == w->s->ours->numbers[ERLVM_PEER_IS_MONITOR];
     return 0;
 }
 
@@ -331,7 +331,7 @@ static int walk_ours(struct walk *w, const struct snapshot_process *p)
     if (!snapshot_lives(w->s, p))
         return -ESRCH;
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !err; i++)
-        err = walk_own(w, sets[i], (enum snapshot_tie)i, tell_own);
+        err = walk_own(w, sets[i], (enum snapshot_tie)i, visit_own);
     return err;
 }
 
@@ -354,13 +354,13 @@ static int walk_references(struct walk *w, const struct snapshot_process *p,
                            int (*see_own)(struct walk *, const unsigned char *, enum snapshot_tie))
 {
     struct snapshot *s = w->s;
-    bool told = s->ours ? s->ours->roots[LAYOUT_ROOM_PEERS] != 0 : s->layout->off[OTP_PROC_LINKS] != OTP_NOWHERE;
+    bool known = s->ours ? s->ours->roots[LAYOUT_ROOM_PEERS] != 0 : s->layout->off[OTP_PROC_LINKS] != OTP_NOWHERE;
     uint64_t at = s->ours ? s->ours->numbers[ERLVM_PROC_MONITORS] : s->layout->off[OTP_PROC_MONITORS], set;
     int err;
 
     *w->seen = (struct snapshot_seen){0};
     w->left = SNAPSHOT_MOST_PEERS;
-    if (!told)
+    if (!known)
         return -ENOTSUP;
     if (!snapshot_read(s, p->address + at, &set, sizeof set) || !snapshot_lives(s, p))
         return -ESRCH;
@@ -373,7 +373,7 @@ int snapshot_references(struct snapshot *s, const struct snapshot_process *p, in
 {
     struct walk w = {.s = s, .take_reference = take, .ctx = ctx, .seen = seen};
 
-    return walk_references(&w, p, tell_reference, tell_own_reference);
+    return walk_references(&w, p, visit_reference, visit_own_reference);
 }
 
 int snapshot_monitors(struct snapshot *s, const struct snapshot_process *p, struct snapshot_seen *seen)

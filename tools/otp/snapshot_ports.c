@@ -56,7 +56,7 @@ struct port_taker {
     void *ctx;
 };
 
-static int tell_port(struct snapshot_walk *w, const struct snapshot_element *e)
+static int visit_port(struct snapshot_walk *w, const struct snapshot_element *e)
 {
     const struct port_taker *taker = w->taker;
     const struct snapshot *s = w->s;
@@ -87,7 +87,7 @@ static int tell_port(struct snapshot_walk *w, const struct snapshot_element *e)
         w->count.unclear++;
         return 0;
     }
-    w->count.told++;
+    w->count.read++;
     return taker->take(taker->ctx, &row);
 }
 
@@ -98,7 +98,7 @@ static int take_stock_ports(struct snapshot *s, const struct port_taker *taker, 
                                    .slots = read_port_slots,
                                    .id = read_port_id,
                                    .is_free = is_port_free,
-                                   .tell = tell_port};
+                                   .visit = visit_port};
 
     if (!s->layout->ports || !s->layout->port_packing.data_mask)
         return -ENOTSUP;
@@ -119,7 +119,7 @@ static ev_id own_port_id(uint64_t term)
 }
 
 /* What was read of port `i` of the batch. */
-static int tell_own_port(struct snapshot_walk *w, size_t i)
+static int visit_own_port(struct snapshot_walk *w, size_t i)
 {
     const struct port_taker *taker = w->taker;
     const struct snapshot *s = w->s;
@@ -150,7 +150,7 @@ static int tell_own_port(struct snapshot_walk *w, size_t i)
         return 0;
     }
     row.queued_bytes += job_bytes;
-    w->count.told++;
+    w->count.read++;
     return taker->take(taker->ctx, &row);
 }
 
@@ -167,7 +167,7 @@ static int take_links(struct snapshot_walk *w, uint64_t *ports, size_t n)
     snapshot_read_batch(w, w->second);
     for (size_t i = 0; i < n && !err; i++) {
         ports[i] = w->pieces[i].read ? own_number(w->s, w->second[i], ERLVM_PORT_NEXT, 8) : 0;
-        err = tell_own_port(w, i);
+        err = visit_own_port(w, i);
     }
     return err;
 }
@@ -188,7 +188,7 @@ static int take_chains(struct snapshot_walk *w, uint64_t *ports, size_t n)
     int err = 0;
 
     for (int depth = 0; (n = squeeze(ports, n)) > 0; depth++) {
-        if (depth == MAX_CHAIN || w->count.unclear > w->count.told + SNAPSHOT_MOST)
+        if (depth == MAX_CHAIN || w->count.unclear > w->count.read + SNAPSHOT_MOST)
             return -EBADMSG;
         for (size_t i = 0; i < n; i += SNAPSHOT_BATCH)
             if ((err = take_links(w, ports + i, n - i < SNAPSHOT_BATCH ? n - i : SNAPSHOT_BATCH)))

@@ -63,13 +63,13 @@ struct snapshot_table {
     bool (*id)(const struct snapshot *s, const unsigned char *p, uint64_t slot, ev_id *out);
     bool (*is_free)(const struct snapshot *s, const unsigned char *p);
     /* Counts it, and hands it to walk->taker, whose answer it returns. */
-    int (*tell)(struct snapshot_walk *walk, const struct snapshot_element *element);
+    int (*visit)(struct snapshot_walk *walk, const struct snapshot_element *element);
 };
 
 struct snapshot_walk {
     struct snapshot *s;
     const struct snapshot_table *table;
-    const void *taker; /* of the type that table->tell knows */
+    const void *taker; /* of the type that table->visit knows */
     struct snapshot_count count;
     uint64_t tab, invalid;
     size_t size; /* bytes of an element that are read */

@@ -41,9 +41,9 @@ static uint64_t part(const unsigned char *bytes, uint64_t offset, size_t size)
     return snapshot_part(bytes, TABLE_BYTES, offset, size);
 }
 
-static int tell(struct walk *w, const struct snapshot_table_info *table)
+static int visit(struct walk *w, const struct snapshot_table_info *table)
 {
-    w->count.told++;
+    w->count.read++;
     return w->take(w->ctx, table);
 }
 
@@ -155,7 +155,7 @@ static bool is_named_by_its_number(const struct walk *w, uint64_t at, const unsi
            snapshot_read(w->s, id + off[OTP_MAGIC_NUMBERS], numbers, 3 * sizeof *numbers);
 }
 
-static int tell_stock(struct walk *w, uint64_t at, const unsigned char *bytes)
+static int visit_stock(struct walk *w, uint64_t at, const unsigned char *bytes)
 {
     uint64_t status = member(w, bytes, OTP_TABLE_STATUS, 4), name = member(w, bytes, OTP_TABLE_NAME, 8);
     uint64_t heir = member(w, bytes, OTP_TABLE_HEIR, 8);
@@ -179,7 +179,7 @@ static int tell_stock(struct walk *w, uint64_t at, const unsigned char *bytes)
     }
     fill_size(w, bytes, &table);
     table.fixer = table.fixed ? read_fixer(w, bytes) : 0;
-    return tell(w, &table);
+    return visit(w, &table);
 }
 
 /* The ring of the tables that one scheduler made. */
@@ -198,7 +198,7 @@ static int walk_ring(struct walk *w, uint64_t first)
             w->count.gone++;
             return 0;
         }
-        err = tell_stock(w, at, bytes);
+        err = visit_stock(w, at, bytes);
         at = member(w, bytes, OTP_TABLE_NEXT, 8);
         if (at == first)
             break;
@@ -284,7 +284,7 @@ static ev_id read_own_fixer(const struct walk *w, const unsigned char *bytes)
                : 0;
 }
 
-static int tell_own(struct walk *w, uint64_t at, const unsigned char *bytes)
+static int visit_own(struct walk *w, uint64_t at, const unsigned char *bytes)
 {
     enum { LOW_BITS = 18, HIGH_SHIFT = 50 }; /* how a reference's number is printed: data/extern_id.c */
     uint64_t number = own(w, bytes, ERLVM_TABLE_NUMBER, 8), name = own(w, bytes, ERLVM_TABLE_NAME, 8);
@@ -315,7 +315,7 @@ static int tell_own(struct walk *w, uint64_t at, const unsigned char *bytes)
     fill_own_size(w, bytes, &table);
     table.write_concurrency |= table.auto_concurrency;
     table.fixer = table.fixed ? read_own_fixer(w, bytes) : 0;
-    return tell(w, &table);
+    return visit(w, &table);
 }
 
 static int walk_ours(struct walk *w)
@@ -337,7 +337,7 @@ static int walk_ours(struct walk *w)
             w->count.gone++;
             break;
         }
-        err = tell_own(w, at, bytes);
+        err = visit_own(w, at, bytes);
         at = own(w, bytes, ERLVM_TABLE_NEXT, 8);
     }
     return err;
@@ -353,7 +353,7 @@ int snapshot_tables(struct snapshot *s, int (*take)(void *ctx, const struct snap
 
     if (count)
         *count = w.count;
-    if (!err && w.count.gone + w.count.unclear > w.count.told)
+    if (!err && w.count.gone + w.count.unclear > w.count.read)
         return -EBADMSG;
     return err;
 }

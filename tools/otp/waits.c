@@ -75,7 +75,7 @@ static void add_atom(const struct snapshot *s, struct term_text *text, uint64_t 
     term_text_atom(text, names_atom(s->names, s->layout->vm, atom), atom);
 }
 
-static void tell_foreign(const struct asked *a, const struct snapshot_peer *peer)
+static void visit_foreign(const struct asked *a, const struct snapshot_peer *peer)
 {
     struct term_text text = {a->wait->what, sizeof a->wait->what, 0};
 
@@ -112,7 +112,7 @@ static int take_peer(void *ctx, const struct snapshot_peer *peer)
     a->wait->whom = peer->id;
     a->wait->what[0] = '\0';
     if (!peer->id)
-        tell_foreign(a, peer);
+        visit_foreign(a, peer);
     return 0;
 }
 

@@ -508,17 +508,17 @@ enum plan_source attach_serves(const struct bpf_object *object, const struct tar
 }
 
 /* One line for each event that will not be told. */
-static void tell_lacking(const struct attach *a, const struct target *t, const struct plan *plan)
+static void print_lacking(const struct attach *a, const struct target *t, const struct plan *plan)
 {
-    bool told[PLAN_NEVENTS] = {false};
+    bool printed[PLAN_NEVENTS] = {false};
     struct bpf_program *program;
 
     bpf_object__for_each_program(program, a->object) {
         struct goal goal = find_goal(program);
 
-        if (!lacks_hook(plan, program, goal) || told[goal.probe] || !plan->events[goal.probe].why[0])
+        if (!lacks_hook(plan, program, goal) || printed[goal.probe] || !plan->events[goal.probe].why[0])
             continue;
-        told[goal.probe] = true;
+        printed[goal.probe] = true;
         note("%s of '%s' (process %d) is not reported: %s", plan_probe_name(goal.probe), t->name, t->pid,
              plan->events[goal.probe].why);
     }
@@ -552,7 +552,7 @@ int attach_hooks(struct attach *a, struct links_set *to, const struct target *t,
     if (err < 0)
         return err;
     if (sites + err > 0)
-        tell_lacking(a, t, plan);
+        print_lacking(a, t, plan);
     return sites + err;
 }
 

@@ -106,7 +106,7 @@ static int link_target(struct watch *w, struct links_set *to, const struct targe
 }
 
 /* Its links are made: its hooks tell from now on, and who reads that knows of it. Notes name processes, too. */
-static int tell_linked(struct watch *w, const struct target *t, const struct plan *plan,
+static int notify_linked(struct watch *w, const struct target *t, const struct plan *plan,
                        const struct attach_sites *sites)
 {
     int err = plan->vm ? attach_describe(&w->attach, plan, sites->slot) : 0;
@@ -122,7 +122,7 @@ static int attach_places(struct watch *w, const struct target *t, struct plan *p
 {
     struct attach_sites sites;
     int n = link_target(w, &w->attach.links, t, plan, pid, noted, &sites);
-    int err = n < 0 ? 0 : tell_linked(w, t, plan, &sites);
+    int err = n < 0 ? 0 : notify_linked(w, t, plan, &sites);
 
     return err ? err : n;
 }
@@ -134,7 +134,7 @@ static bool is_own(const struct watch *w, const struct target *t)
 }
 
 /* What the session attaches to itself has names for who reads its memory alone. */
-static int tell_found(struct watch *w, const struct plan *plan, bool own, int sites)
+static int notify_found(struct watch *w, const struct plan *plan, bool own, int sites)
 {
     int err;
 
@@ -149,7 +149,7 @@ static int attach_target(struct watch *w, const struct target *t, struct plan *p
     bool own = is_own(w, t);
 
     w->pid = t->pid;
-    return tell_found(w, plan, own, own ? w->ops.attach(w->ops.ctx, t, pid, noted)
+    return notify_found(w, plan, own, own ? w->ops.attach(w->ops.ctx, t, pid, noted)
                                         : attach_places(w, t, plan, pid, noted));
 }
 
@@ -295,10 +295,10 @@ static int settle(struct watch *w, const struct planner_job *job, int sites)
 
 static int settle_linked(struct watch *w, const struct planner_job *job, int sites)
 {
-    int err = sites < 0 ? 0 : tell_linked(w, &job->target, job->plan, &job->sites);
+    int err = sites < 0 ? 0 : notify_linked(w, &job->target, job->plan, &job->sites);
 
     w->pid = job->target.pid;
-    return settle(w, job, tell_found(w, job->plan, false, err ? err : sites));
+    return settle(w, job, notify_found(w, job->plan, false, err ? err : sites));
 }
 
 /* Has its links made by a thread, where there are some, else it is settled. */
@@ -665,7 +665,7 @@ static int find_halted(const struct watch *w, const char **halt)
     return *halt ? pid : 0;
 }
 
-void watch_tell_halt(struct watch *w)
+void watch_notify_halt(struct watch *w)
 {
     const char *halt;
     int pid = find_halted(w, &halt);

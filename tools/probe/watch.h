@@ -94,7 +94,7 @@ uint64_t watch_interval_ns(const struct watch *w);
 /* Whether the only target runs another program than the one that was looked at: it called exec. */
 bool watch_replaced(const struct watch *w);
 /* To be called now and then: that a VM which is watched is stopped, and tells nothing, is said when that begins. */
-void watch_tell_halt(struct watch *w);
+void watch_notify_halt(struct watch *w);
 /*
  * Calls `vm` for each VM that is, or is about to be, watched; with -a those that ended since the last look among them.
  */

@@ -31,8 +31,8 @@ static int know_vm(struct recorder *r, uint32_t vm)
         return 0;
     r->vms[r->nvms++ % RECORDER_VMS] = (struct recorder_vm){.vm = vm};
     if (target_open_pid((int)vm, &target))
-        return recording_vm(r->writer, vm, r->name, untold_of(&r->untold, vm));
-    err = recording_vm(r->writer, vm, target.name, untold_of(&r->untold, vm));
+        return recording_vm(r->writer, vm, r->name, unavailable_of(&r->unavailable, vm));
+    err = recording_vm(r->writer, vm, target.name, unavailable_of(&r->unavailable, vm));
     target_close(&target);
     return err;
 }
@@ -64,20 +64,20 @@ bool recorder_is_whole(struct recorder *r, uint32_t vm)
 void recorder_end_vm(struct recorder *r, uint32_t vm)
 {
     struct recorder_vm *known = find_vm(r, vm);
-    bool told = !known || known->closed; /* or there is nothing of it */
+    bool closed = !known || known->closed; /* or there is nothing of it */
 
     if (known)
         known->hands = known->closed = false; /* of another that gets its process id */
     if (!r->err)
-        r->err = recording_vm_ended(r->writer, vm, clock_ns(CLOCK_MONOTONIC), told);
-    untold_end_vm(&r->untold, vm);
+        r->err = recording_vm_ended(r->writer, vm, clock_ns(CLOCK_MONOTONIC), closed);
+    unavailable_end_vm(&r->unavailable, vm);
 }
 
 /* ---- names */
 
 int recorder_learn(struct recorder *r, uint32_t vm, const struct plan *plan)
 {
-    int err = untold_learn_plan(&r->untold, vm, plan);
+    int err = unavailable_learn_plan(&r->unavailable, vm, plan);
 
     return err ? fail(err, "out of memory") : 0;
 }
@@ -98,7 +98,7 @@ int recorder_owners(struct recorder *r, const struct target *t)
 {
     int err = owners_read(t, &(struct owners_ops){recorder_atom, recorder_owner, r, recording_has_room(r->writer)});
 
-    return err ? err : recording_owners_told(r->writer, (uint32_t)t->pid);
+    return err ? err : recording_owners_known(r->writer, (uint32_t)t->pid);
 }
 
 /* ---- memory that is written on request */
@@ -111,7 +111,7 @@ static void ask(int number)
     asked = 1;
 }
 
-static void tell_dump(const struct recorder *r, const char *why)
+static void print_dump(const struct recorder *r, const char *why)
 {
     uint64_t covered = clock_ns(CLOCK_MONOTONIC) - r->begun_ns;
 
@@ -124,7 +124,7 @@ static bool dump(struct recorder *r, const char *why)
     bool written = !r->err && r->plan.ring_ns && !recording_dump(r->writer);
 
     if (written)
-        tell_dump(r, why);
+        print_dump(r, why);
     return written;
 }
 
@@ -159,7 +159,7 @@ static void dump_last(struct recorder *r, bool vm_ended)
     r->err = recording_dump_last(r->writer);
     if (r->err)
         return;
-    tell_dump(r, why);
+    print_dump(r, why);
     if (r->kept && r->plan.files > 1)
         note("'%s.1' holds what '%s' asked for", r->plan.path, r->kept);
 }
@@ -182,7 +182,7 @@ void recorder_start(struct recorder *r)
     r->begun_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-static void print_told(const struct recorder *r, const struct recording_told *told, struct sink *sink)
+static void print_totals(const struct recorder *r, const struct recording_totals *totals, struct sink *sink)
 {
     static const struct sink_column columns[] = {
         {"events", "EVENTS", SINK_COUNT, 0},         {"pages", "PAGES", SINK_COUNT, 0},
@@ -191,32 +191,32 @@ static void print_told(const struct recorder *r, const struct recording_told *to
     static const struct sink_table table = {"trace", NULL, columns, sizeof columns / sizeof *columns};
 
     sink_row(sink, &table,
-             (struct sink_value[]){SINK_N(told->events), SINK_N(told->pages), SINK_N(told->raw), SINK_N(told->stored),
-                                   SINK_N(told->lost.pages), SINK_S(r->plan.path)});
-    sink_lost(sink, told->lost.unnamed, RECORDING_UNNAMED);
+             (struct sink_value[]){SINK_N(totals->events), SINK_N(totals->pages), SINK_N(totals->raw),
+                                   SINK_N(totals->stored), SINK_N(totals->lost.pages), SINK_S(r->plan.path)});
+    sink_lost(sink, totals->lost.unnamed, RECORDING_UNNAMED);
 }
 
 void recorder_end(struct recorder *r, bool vm_ended, struct sink *sink)
 {
-    struct recording_told told;
+    struct recording_totals totals;
     int err;
 
     for (size_t i = 0; r->writer && vm_ended && i < RECORDER_VMS; i++)
         if (r->vms[i].vm)
             recorder_end_vm(r, r->vms[i].vm);
-    untold_free(&r->untold);
-    r->untold = (struct untold){0};
+    unavailable_free(&r->unavailable);
+    r->unavailable = (struct unavailable){0};
     if (!r->writer)
         return;
     if (r->err == 1 && !vm_ended)
         note("'%s' is as long as it may be", r->plan.path);
     if (!r->err && r->plan.ring_ns)
         dump_last(r, vm_ended);
-    err = recording_end(r->writer, &told);
+    err = recording_end(r->writer, &totals);
     r->err = r->err < 0 ? r->err : err;
     r->writer = NULL;
     if (sink)
-        print_told(r, &told, sink);
+        print_totals(r, &totals, sink);
 }
 
 /* ---- the command line */

@@ -13,7 +13,7 @@
 #include "otp/owners.h"
 #include "recording_write.h"
 #include "sink/sink.h"
-#include "view/untold.h"
+#include "view/unavailable.h"
 
 enum { RECORDER_VMS = 1024, RECORDER_NOPTIONS = 5 };
 
@@ -28,7 +28,7 @@ struct recorder {
     struct wanted wanted;       /* what it is a recording of */
     const char *name;           /* of a VM that cannot be looked at any more */
     struct recording_writer *writer; /* NULL: it has not begun */
-    struct untold untold;
+    struct unavailable unavailable;
     struct recorder_vm vms[RECORDER_VMS]; /* that the recording knows by name, the last so many */
     size_t nvms;
     const char *kept; /* why the file holds what it does, which the end is not to replace; NULL: it does not */
@@ -48,7 +48,7 @@ void recorder_start(struct recorder *r);
 int recorder_learn(struct recorder *r, uint32_t vm, const struct plan *plan);
 /* Who its processes are, by its memory. Fails: as of owners_read. */
 int recorder_owners(struct recorder *r, const struct target *t);
-/* The same of somebody else's reading, then recording_owners_told. As of struct owners_ops. */
+/* The same of somebody else's reading, then recording_owners_known. As of struct owners_ops. */
 int recorder_atom(void *recorder, uint32_t vm, uint64_t index, const char *text, size_t bytes);
 int recorder_owner(void *recorder, uint32_t vm, ev_id id, const struct wire_name *name);
 /* handed: by the VM itself, else it was made of its events. What fails stands in r->err. */

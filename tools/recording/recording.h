@@ -73,7 +73,7 @@ struct recording_vm {
     uint32_t vm;
     char name[RECORDING_NAME_BYTES]; /* untrusted, terminated */
     uint32_t pad;
-    struct recording_probes untold; /* that it does not tell, so that none of them says nothing */
+    struct recording_probes unavailable; /* that it does not tell, so that none of them says nothing */
 };
 
 struct recording_name {

@@ -71,7 +71,7 @@ int recording_file_write_chunk(struct recording_writer *w, struct recording_chun
         return complain(w, err);
     }
     w->chunks++;
-    w->told.stored += sizeof *chunk + chunk->stored;
+    w->totals.stored += sizeof *chunk + chunk->stored;
     return 0;
 }
 
@@ -193,7 +193,7 @@ static int put_prelude(struct recording_writer *w)
         err = put_asked(w);
     if (!err && w->nvms)
         err = recording_file_put(w, RECORDING_VM, w->vms, w->nvms * sizeof *w->vms);
-    w->lost_told = (struct recording_lost){0};
+    w->lost_written = (struct recording_lost){0};
     if (!err)
         err = recording_file_put_names(w, 0);
     return err ? err : recording_file_put_owners(w, 0);
@@ -243,10 +243,10 @@ int recording_file_open(struct recording_writer *w)
 
 int recording_file_put_lost(struct recording_writer *w)
 {
-    bool is_told = !memcmp(&w->lost, &w->lost_told, sizeof w->lost);
-    int err = is_told ? 0 : recording_file_put(w, RECORDING_LOST, &w->lost, sizeof w->lost);
+    bool is_written = !memcmp(&w->lost, &w->lost_written, sizeof w->lost);
+    int err = is_written ? 0 : recording_file_put(w, RECORDING_LOST, &w->lost, sizeof w->lost);
 
-    w->lost_told = w->lost;
+    w->lost_written = w->lost;
     return err;
 }
 

@@ -86,7 +86,7 @@ int recording_memory_keep(struct recording_writer *w, const struct recording_chu
 /* A file of what memory holds. After a failure `written` is what there was room for. */
 static int write_kept(struct recording_writer *w)
 {
-    uint64_t stored = w->told.stored;
+    uint64_t stored = w->totals.stored;
     int err = recording_file_open(w);
 
     for (struct kept *k = w->kept; k && !err; k = k->next)
@@ -94,7 +94,7 @@ static int write_kept(struct recording_writer *w)
     if (!err)
         err = recording_file_close(w);
     if (err)
-        w->told.stored = stored;
+        w->totals.stored = stored;
     recording_file_leave(w);
     return err;
 }

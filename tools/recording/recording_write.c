@@ -48,10 +48,10 @@ static bool ends_chunk(const struct recording_writer *w, uint64_t time_ns, size_
 
 static void count_waiting(struct recording_writer *w)
 {
-    w->told.pages += w->waiting.pages;
-    w->told.events += w->waiting.events;
-    w->told.raw += w->waiting.raw;
-    w->waiting = (struct recording_told){0};
+    w->totals.pages += w->waiting.pages;
+    w->totals.events += w->waiting.events;
+    w->totals.raw += w->waiting.raw;
+    w->waiting = (struct recording_totals){0};
 }
 
 int recording_flush(struct recording_writer *w)
@@ -177,7 +177,7 @@ void recording_lost(struct recording_writer *w, uint64_t pages)
     w->lost.pages = pages;
 }
 
-int recording_vm(struct recording_writer *w, uint32_t vm, const char *name, const struct wanted *untold)
+int recording_vm(struct recording_writer *w, uint32_t vm, const char *name, const struct wanted *unavailable)
 {
     struct recording_vm *vms = realloc(w->vms, (w->nvms + 1) * sizeof *vms), *added;
 
@@ -185,7 +185,7 @@ int recording_vm(struct recording_writer *w, uint32_t vm, const char *name, cons
         return fail(-ENOMEM, "out of memory");
     w->vms = vms;
     added = &vms[w->nvms];
-    *added = (struct recording_vm){.vm = vm, .untold = recording_probes(untold)};
+    *added = (struct recording_vm){.vm = vm, .unavailable = recording_probes(unavailable)};
     snprintf(added->name, sizeof added->name, "%s", name);
     if ((w->nvms + 1) * sizeof *vms <= RECORDING_CHUNK_BYTES)
         w->nvms++;
@@ -214,14 +214,14 @@ int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const 
     return add_owner_of(w, &owner, true);
 }
 
-int recording_owners_told(struct recording_writer *w, uint32_t vm)
+int recording_owners_known(struct recording_writer *w, uint32_t vm)
 {
     int err = w->fd >= 0 ? recording_file_put_names(w, vm) : 0;
 
     return err || w->fd < 0 ? err : recording_file_put_owners(w, vm);
 }
 
-int recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns, bool told)
+int recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns, bool closed)
 {
     struct {
         struct batch_received received;
@@ -230,7 +230,7 @@ int recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns,
               {.magic = BATCH_MAGIC, .bytes = sizeof last.header, .thread = BATCH_NO_THREAD}};
 
     recording_owners_exit_vm(w->owners, vm, now_ns);
-    return told ? 0 : recording_page(w, &last.received);
+    return closed ? 0 : recording_page(w, &last.received);
 }
 
 /* ---- the life of a recording */
@@ -276,15 +276,15 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
     return err;
 }
 
-int recording_end(struct recording_writer *w, struct recording_told *told)
+int recording_end(struct recording_writer *w, struct recording_totals *totals)
 {
     int err = w->fd >= 0 && !w->full ? recording_flush(w) : 0;
 
     if (w->fd >= 0)
         err = recording_file_close(w) || err < 0 ? -EIO : 0;
-    w->told.lost = w->lost;
-    if (told)
-        *told = w->told;
+    w->totals.lost = w->lost;
+    if (totals)
+        *totals = w->totals;
     while (w->kept)
         recording_memory_drop_oldest(w);
     recording_naming_pass(w, &w->namings);

@@ -28,25 +28,25 @@ struct recording_writer;
  * is said. Owns: recording_end frees, what the plan points to stays the caller's. Fails: said.
  */
 int recording_begin(const struct recording_plan *plan, struct recording_writer **out);
-/* A VM whose pages may come; untold: what it does not tell. Fails: as recording_page. */
-int recording_vm(struct recording_writer *w, uint32_t vm, const char *name, const struct wanted *untold);
+/* A VM whose pages may come; unavailable: what it does not tell. Fails: as recording_page. */
+int recording_vm(struct recording_writer *w, uint32_t vm, const char *name, const struct wanted *unavailable);
 /*
  * Whether a file has room for the names of all the VM's atoms, a tenth of a megabyte: its threads tell each name once a
  * second, so that without them a name may be missing for so long where another erlsnoop watches already.
  */
 bool recording_has_room(const struct recording_writer *w);
 /*
- * What a process of that VM is called, and before it the atoms that its name holds; then recording_owners_told, once
+ * What a process of that VM is called, and before it the atoms that its name holds; then recording_owners_known, once
  * the VM is through. Who is born later is learned from the pages. Owners that there is no room for are left out, and
  * counted.
  * Fails: said.
  */
 int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, const char *text, size_t bytes);
 int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name);
-int recording_owners_told(struct recording_writer *w, uint32_t vm);
+int recording_owners_known(struct recording_writer *w, uint32_t vm);
 /* The VM has ended: later files do not begin with its processes, and nothing is under way in it. told: its last
  * page says so; who was killed handed over none, and a stock Erlang hands over no pages. Fails: as recording_page. */
-int recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns, bool told);
+int recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns, bool closed);
 /* Copies a page. Fails: said; what was written until then can be read. 1: the recording is as long as it may be. */
 int recording_page(struct recording_writer *w, const struct batch_received *received);
 /* Pages that could not be received, since the beginning. */
@@ -64,13 +64,13 @@ int recording_dump(struct recording_writer *w);
  */
 int recording_dump_last(struct recording_writer *w);
 /* What came, and what was written, since the beginning. */
-struct recording_told {
+struct recording_totals {
     uint64_t pages, events;
     struct recording_lost lost;
     uint64_t raw, stored; /* bytes: of pages, and of files, compressed */
 };
 
-/* Writes what waits, and the end; `told`: what it came to, may be NULL. Frees. Fails: said. */
-int recording_end(struct recording_writer *w, struct recording_told *told);
+/* Writes what waits, and the end; `totals`: what it came to, may be NULL. Frees. Fails: said. */
+int recording_end(struct recording_writer *w, struct recording_totals *totals);
 
 #endif

@@ -45,12 +45,12 @@ struct recording_writer {
     size_t nvms;
     struct recording_owners *owners;
     struct namings namings; /* of the pages that wait */
-    struct recording_lost lost, lost_told;
+    struct recording_lost lost, lost_written;
     uint64_t first_ns, last_ns; /* of the pages that wait */
     uint64_t looked_ns; /* first */
     struct kept *kept, **kept_end;
     uint64_t kept_bytes;
-    struct recording_told told, waiting; /* waiting: of the pages that wait */
+    struct recording_totals totals, waiting; /* waiting: of the pages that wait */
     bool full;
     bool dumped; /* the file holds what memory held before */
     bool special; /* with ring_ns: PATH is no regular file, and written as it is */

@@ -486,11 +486,11 @@ static bool has_exemplars(const struct view_column *c)
 }
 
 /* Nothing was counted that the VM would have told. */
-static bool is_untold(const struct vm *vm, const struct view_column *c, const uint64_t *row)
+static bool is_unavailable(const struct vm *vm, const struct view_column *c, const uint64_t *row)
 {
     enum batch_event event = view_column_event(c);
 
-    return event != BATCH_EVENTS && vm->is.untold.events[event] && !row[c->at / sizeof *row];
+    return event != BATCH_EVENTS && vm->is.unavailable.events[event] && !row[c->at / sizeof *row];
 }
 
 static void print_vm(const struct metrics *m, struct openmetrics *om, const struct vm *vm, const struct view_table *t,
@@ -500,7 +500,7 @@ static void print_vm(const struct metrics *m, struct openmetrics *om, const stru
         for (const struct series *s = i ? vm->other[c->table] : vm->series[c->table]; s; s = s->next) {
             char labels[OPENMETRICS_LABELS_BYTES] = "";
 
-            if (is_untold(vm, c, s->row))
+            if (is_unavailable(vm, c, s->row))
                 continue;
             label_vm(labels, vm);
             if (t->key != VIEW_TOTAL)
@@ -547,13 +547,13 @@ static void print_column(const struct metrics *m, struct openmetrics *om, const 
         print_cell(om, c, labels, m->rest[c->table], NULL, wall(m, m->settings.start_ns));
 }
 
-/* How many spans are under way in each VM that tells them; or how old the oldest is, and whose. */
-/* Nothing is told of them, so that 0 says nothing. */
-static bool is_open_untold(const struct view_open *open, const struct wanted *untold)
+/* Of a VM that lacks the events: whether their begins or ends cannot be seen, so that 0 under way says nothing. */
+static bool is_open_unavailable(const struct view_open *open, const struct wanted *lacked)
 {
-    return open->state == VIEW_NSTATES || open->queued || untold->events[open->event] || untold->events[open->ends];
+    return open->state == VIEW_NSTATES || open->queued || lacked->events[open->event] || lacked->events[open->ends];
 }
 
+/* How many spans are under way in each VM that has their events; or how old the oldest is, and whose. */
 static void print_open(const struct metrics *m, struct openmetrics *om, enum view_open_id id, bool oldest)
 {
     const struct view_open *open = view_open(id);
@@ -568,7 +568,8 @@ static void print_open(const struct metrics *m, struct openmetrics *om, enum vie
         const struct open *is = &vm->open[id];
         char labels[OPENMETRICS_LABELS_BYTES] = "";
 
-        if (!vm->is.watched || vm->ended_ns || (!is->count && (oldest || is_open_untold(open, &vm->is.untold))))
+        if (!vm->is.watched || vm->ended_ns ||
+            (!is->count && (oldest || is_open_unavailable(open, &vm->is.unavailable))))
             continue;
         label_vm(labels, vm);
         if (oldest && *is->owner)

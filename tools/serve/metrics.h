@@ -31,7 +31,7 @@ struct metrics_vm {
     int pid;
     unsigned long long started; /* what tells it from others of that pid */
     bool watched;               /* else it is there, and cannot be watched */
-    struct wanted untold;       /* as of struct result_source */
+    struct wanted unavailable;       /* as of struct result_source */
 };
 
 /* Of erlsnoop itself, since the start. */

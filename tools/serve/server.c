@@ -21,7 +21,7 @@ enum { LOOK_NS = 1000000000 };
 struct server {
     struct server_settings settings;
     char where[HTTP_WHERE_BYTES];
-    bool told; /* where that is */
+    bool printed; /* where that is */
     struct metrics_own own; /* as of the last result */
     struct metrics *metrics;
     struct http *http;
@@ -100,14 +100,14 @@ static void see_vm(void *ctx, const struct target_life *life, bool watched)
     const struct looker *l = ctx;
 
     metrics_see(l->metrics, &(struct metrics_vm){life->pid, life->started, watched,
-                                                 *l->source->untold(l->source->ctx, (uint32_t)life->pid)});
+                                                 *l->source->unavailable(l->source->ctx, (uint32_t)life->pid)});
 }
 
-static void tell_address(struct server *serve)
+static void print_address(struct server *serve)
 {
-    if (!serve->told)
+    if (!serve->printed)
         note("metrics at http://%s/metrics", serve->where);
-    serve->told = true;
+    serve->printed = true;
 }
 
 static int take_result(void *ctx, struct session *s, const struct result_source *source, struct result_reader *gathered)
@@ -115,7 +115,7 @@ static int take_result(void *ctx, struct session *s, const struct result_source 
     struct server *serve = ctx;
 
     if (!session_ends(s)) /* now that it watches */
-        tell_address(serve);
+        print_address(serve);
     read_own(s, &serve->own);
     http_hold(serve->http);
     metrics_begin(serve->metrics, clock_ns(CLOCK_MONOTONIC));
@@ -142,7 +142,7 @@ void server_linger(struct server *serve)
 
     if (!serve->settings.linger_ns || signals_first_ns())
         return;
-    tell_address(serve);
+    print_address(serve);
     note("its last counts are served for %g s more; Ctrl-C ends", (double)serve->settings.linger_ns / 1e9);
     http_hold(serve->http);
     metrics_begin(serve->metrics, clock_ns(CLOCK_MONOTONIC)); /* a result without a VM: none is watched any more */

@@ -24,7 +24,7 @@
 #include "view/connections.h"
 #include "view/quotas.h"
 #include "view/result.h"
-#include "view/untold.h"
+#include "view/unavailable.h"
 #include "view/view_places.h"
 #include "view/view_select.h"
 
@@ -43,7 +43,7 @@ struct engine {
     struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
     bool prints_events;
     bool one_vm; /* there will be no other: what it cannot tell is left out of results */
-    struct untold untold;
+    struct unavailable unavailable;
     char unserved[VIEWS_NAMES_BYTES]; /* views that the last VM cannot tell */
     bool said_missing[VIEW_COUNT];    /* what some VM lacks of it */
     /*
@@ -172,7 +172,7 @@ static void on_missed(void *ctx, struct session *s)
  * What is asked beside what it can tell: its figures would be zeros that say nothing. Where there is one VM and it can
  * tell nothing of all that is asked, that is an error.
  */
-static int tell_unserved(struct engine *e, const struct target *t, const struct plan *plan)
+static int print_unserved(struct engine *e, const struct target *t, const struct plan *plan)
 {
     char unserved[sizeof e->unserved] = "";
     bool serves = false;
@@ -197,7 +197,7 @@ static int tell_unserved(struct engine *e, const struct target *t, const struct 
 }
 
 /* Why '-' stands where it does, once for a view: as doctor says it. */
-static void tell_missing(struct engine *e, const struct target *t, const struct plan *plan)
+static void print_missing(struct engine *e, const struct target *t, const struct plan *plan)
 {
     char missing[VERDICT_BYTES];
 
@@ -215,17 +215,17 @@ static void tell_missing(struct engine *e, const struct target *t, const struct 
 static int on_hooked(void *ctx, struct session *s, const struct target *t, const struct plan *plan, uint32_t slot)
 {
     struct engine *e = ctx;
-    int err = untold_learn_plan(&e->untold, (uint32_t)t->pid, plan);
+    int err = unavailable_learn_plan(&e->unavailable, (uint32_t)t->pid, plan);
 
     if (err)
         return fail(err, "out of memory");
     if (!session_loaded(s))
         return 0;
-    err = plan->vm->ours ? 0 : tell_unserved(e, t, plan);
+    err = plan->vm->ours ? 0 : print_unserved(e, t, plan);
     if (err)
         return err;
     if (!plan->vm->ours)
-        tell_missing(e, t, plan);
+        print_missing(e, t, plan);
     if (e->on[VIEW_efile] && !plan->vm->ours)
         err = otp_threads_put(names_memory(session_names(s), (uint32_t)t->pid), &plan->vm->layout, plan->vm->symbols,
                               slot, session_map(s, "efile_threads"));
@@ -234,7 +234,7 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     return 0;
 }
 
-static void tell_missing_of_pages(struct engine *e, uint32_t vm)
+static void print_missing_of_pages(struct engine *e, uint32_t vm)
 {
     char missing[VERDICT_BYTES];
 
@@ -254,7 +254,7 @@ static int on_found(void *ctx, struct session *s, const struct plan *plan)
     uint32_t vm = plan->vm->layout.vm;
 
     if (e->feed && feed_has(e->feed, vm))
-        tell_missing_of_pages(e, vm);
+        print_missing_of_pages(e, vm);
     if (before_add(e->before, plan->vm, session_names(s)) || quotas_add(e->quotas, vm) ||
         connections_add(e->connections, vm))
         return fail(-ENOMEM, "out of memory");
@@ -478,14 +478,14 @@ static const char *name(void *ctx, uint32_t vm, const struct wire_name *told)
     return e->feed && feed_has(e->feed, vm) ? feed_name(e->feed, vm, told) : session_name(e->session, vm, told);
 }
 
-static const struct wanted *untold(void *ctx, uint32_t vm)
+static const struct wanted *unavailable(void *ctx, uint32_t vm)
 {
-    return untold_of(&((struct engine *)ctx)->untold, vm);
+    return unavailable_of(&((struct engine *)ctx)->unavailable, vm);
 }
 
 /* ---- what is under way */
 
-static int tell_open(void *ctx, enum view_state_id id, const struct open_taker *taker)
+static int give_open(void *ctx, enum view_state_id id, const struct open_taker *taker)
 {
     struct engine *e = ctx;
     const struct view_kept *kept;
@@ -510,14 +510,14 @@ static bool vm_ended(void *ctx, uint32_t vm)
 static bool name_owner(void *ctx, uint32_t vm, const struct view_whom *whom, struct wire_name *out)
 {
     struct engine *e = ctx;
-    bool of_pages = e->feed && feed_has(e->feed, vm), told;
+    bool of_pages = e->feed && feed_has(e->feed, vm), known;
 
     *out = (struct wire_name){.form = WIRE_PROCESS, .words = {whom->id}};
     if (e->settings.by == VIEW_BY_PID)
         return whom->id != 0;
-    told = of_pages && feed_whose(e->feed, vm, whom, out);
+    known = of_pages && feed_whose(e->feed, vm, whom, out);
     if (of_pages && (out->form != WIRE_PROCESS || !whom->where))
-        return told;
+        return known;
     return names_owner(session_names(e->session), vm, whom->where & VIEW_WHERE_ADDRESS, whom->id,
                        e->settings.by == VIEW_BY_MFA, out);
 }
@@ -545,8 +545,8 @@ static struct result_source source_of(struct engine *e, struct session *s)
                                   .slowest = take_slowest,
                                   .order = &e->question->order,
                                   .shown = e->settings.slowest,
-                                  .untold = untold,
-                                  .open = tell_open,
+                                  .unavailable = unavailable,
+                                  .open = give_open,
                                   .ended = vm_ended,
                                   .now_ns = session_now_ns(s),
                                   .shares = &e->shares,
@@ -647,7 +647,7 @@ static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
     drop_states(e, s, vms);
     forget_counted(e, vms);
     for (size_t i = 0; i < vms->n; i++) {
-        untold_end_vm(&e->untold, vms->vms[i]);
+        unavailable_end_vm(&e->unavailable, vms->vms[i]);
         before_drop(e->before, vms->vms[i]);
         quotas_drop(e->quotas, vms->vms[i]);
         connections_drop(e->connections, vms->vms[i]);
@@ -731,7 +731,7 @@ int engine_run(struct engine_question *question, const struct options *options)
         result_forget(&question->readers[i].gathered);
     for (size_t i = 0; i < VIEW_NSTATES; i++)
         view_places_close(&e.states[i].kept);
-    untold_free(&e.untold);
+    unavailable_free(&e.unavailable);
     shares_free(&e.shares);
     before_free(e.before);
     quotas_free(e.quotas);

@@ -239,15 +239,15 @@ static int print_result(struct session *s)
     budget_end_result(&s->budget, s->now_ns);
     names_end_result(s->watch.names);
     s->results++;
-    watch_tell_halt(&s->watch);
+    watch_notify_halt(&s->watch);
     return sink_flush(&s->sink);
 }
 
 bool session_is_late(const struct session *s)
 {
-    uint64_t told_ns = signals_first_ns(), from_ns = told_ns > s->turn_ns ? told_ns : s->turn_ns;
+    uint64_t signal_ns = signals_first_ns(), from_ns = signal_ns > s->turn_ns ? signal_ns : s->turn_ns;
 
-    return told_ns && clock_ns(CLOCK_MONOTONIC) > from_ns + END_NS;
+    return signal_ns && clock_ns(CLOCK_MONOTONIC) > from_ns + END_NS;
 }
 
 /* -EAGAIN ends the turn: what is left is read in the next one. */
@@ -364,7 +364,7 @@ static void announce(struct session *s)
     if (s->announced || w->waits)
         return;
     s->announced = true;
-    ready_tell(o->ready_fd);
+    ready_notify(o->ready_fd);
     if (w->child.pid)
         snprintf(what, sizeof what, "'%s'", w->child.path);
     else if (!o->all)
@@ -387,7 +387,7 @@ static int watch_end_of(struct session *s, int pid)
     return session_wait_for(s, SOURCE_TARGET, fd);
 }
 
-static int tell_hooked(void *ctx, const struct target *t, const struct plan *plan, uint32_t slot)
+static int on_hooked(void *ctx, const struct target *t, const struct plan *plan, uint32_t slot)
 {
     struct session *s = ctx;
     int err = s->ops->hooked ? s->ops->hooked(s->ctx, s, t, plan, slot) : 0;
@@ -395,14 +395,14 @@ static int tell_hooked(void *ctx, const struct target *t, const struct plan *pla
     return err || !s->traps ? err : session_hook_traps(s, t, plan, slot);
 }
 
-static int tell_found(void *ctx, const struct plan *plan)
+static int on_found(void *ctx, const struct plan *plan)
 {
     struct session *s = ctx;
 
     return s->ops->found(s->ctx, s, plan);
 }
 
-static void tell_ended(void *ctx, const struct vm_set *vms)
+static void on_ended(void *ctx, const struct vm_set *vms)
 {
     struct session *s = ctx;
 
@@ -480,15 +480,15 @@ static int start(struct session *s)
     int err = open_sources(s);
 
     if (!err)
-        err = outlet_open(&s->outlet, STDOUT_FILENO, s->fds[SOURCE_SIGNAL]);
+        err = output_open(&s->output, STDOUT_FILENO, s->fds[SOURCE_SIGNAL]);
     if (err)
         return err;
-    sink_init(&s->sink, s->outlet.file, s->options->form, s->options->timestamps);
+    sink_init(&s->sink, s->output.file, s->options->form, s->options->timestamps);
     s->sink.one_vm = !s->options->all && !s->options->child;
     err = watch_open(&s->watch, s->options,
-                     &(struct watch_ops){.hooked = tell_hooked,
-                                         .found = s->ops->found ? tell_found : NULL,
-                                         .ended = tell_ended,
+                     &(struct watch_ops){.hooked = on_hooked,
+                                         .found = s->ops->found ? on_found : NULL,
+                                         .ended = on_ended,
                                          .ctx = s,
                                          .hooks_only = s->ops->hooks_only,
                                          .serves = session_serves_pages,
@@ -513,7 +513,7 @@ static int start(struct session *s)
         feed_bound(s->ops->feed, s->from_ns, UINT64_MAX);
     announce(s);
     malloc_trim(0); /* plans, and what loading took */
-    watch_tell_halt(&s->watch);
+    watch_notify_halt(&s->watch);
     if (s->ops->beat)
         err = session_set_timer(s, SOURCE_BEAT, 1);
     if (!err && s->watch.child.pid)
@@ -551,7 +551,7 @@ static int on_scan(struct session *s)
     err = watch_again(&s->watch);
     names_keep_up(s->watch.names);
     announce(s);
-    watch_tell_halt(&s->watch);
+    watch_notify_halt(&s->watch);
     if (s->pages && s->ops->feed && s->options->all) {
         batch_source_read(s->pages);
         feed_look(s->ops->feed, target_lives, clock_ns(CLOCK_MONOTONIC));
@@ -612,7 +612,7 @@ static bool is_early(const struct session *s)
  * The time up to which all is told by now: threads tell by pages later. What lasts is as old as it was then, as by now
  * it may be over.
  */
-static uint64_t told_until(const struct session *s)
+static uint64_t known_until(const struct session *s)
 {
     uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) - (s->pages ? BATCH_MERGE_PATIENCE_NS : 0);
 
@@ -625,7 +625,7 @@ static int on_early(struct session *s)
 
     if (!is_early(s))
         return 0;
-    s->now_ns = told_until(s);
+    s->now_ns = known_until(s);
     percent = s->ops->early(s->ctx, s);
     if (percent < 0)
         return fail(percent, "cannot read results: %s", strerror(-percent));
@@ -708,7 +708,7 @@ static void finish(struct session *s)
     budget_close(&s->budget);
     watch_close(&s->watch);
     trap_source_free(s->traps);
-    outlet_close(&s->outlet);
+    output_close(&s->output);
     for (int i = 0; i < NSOURCES; i++)
         if (s->fds[i] >= 0 && i != SOURCE_SIGNAL)
             close(s->fds[i]);
@@ -746,11 +746,11 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
         err = print_result(&s);
     if (!err && s.given_up)
         err = budget_give_up(&s.budget);
-    if (err < 0 && s.outlet.failed)
-        err = -s.outlet.failed;
+    if (err < 0 && s.output.failed)
+        err = -s.output.failed;
     if (err == -ETIMEDOUT)
         fail(err, "a signal came before the results were read");
-    else if (err < 0 && err != -EPIPE && s.outlet.failed)
+    else if (err < 0 && err != -EPIPE && s.output.failed)
         fail(err, "cannot write results: %s", strerror(-err));
     finish(&s);
     return err == -EPIPE ? 0 : err;

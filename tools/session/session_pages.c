@@ -169,7 +169,7 @@ int session_attach_pages(void *ctx, const struct target *t, int pid, bool noted)
 
 /* ---- VMs of whose events pages are made */
 
-static int tell_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes)
+static int record_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes)
 {
     struct session *s = ctx;
     int err = s->ops->feed ? feed_atom(s->ops->feed, vm, index, text, bytes) : 0;
@@ -177,7 +177,7 @@ static int tell_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, s
     return err ? err : recorder_atom(s->ops->recorder, vm, index, text, bytes);
 }
 
-static int tell_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)
+static int record_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)
 {
     struct session *s = ctx;
 
@@ -194,8 +194,8 @@ int session_hook_traps(struct session *s, const struct target *t, const struct p
     if (err)
         return err;
     trap_source_hooked(s->traps, t, plan, slot);
-    err = trap_source_owners(s->traps, t, &(struct owners_ops){tell_atom, tell_owner, s, false});
-    return err ? err : recording_owners_told(r->writer, (uint32_t)t->pid);
+    err = trap_source_owners(s->traps, t, &(struct owners_ops){record_atom, record_owner, s, false});
+    return err ? err : recording_owners_known(r->writer, (uint32_t)t->pid);
 }
 
 static int open_traps(struct session *s)

@@ -4,7 +4,7 @@
 #ifndef TOOLS_SESSION_STATE_H
 #define TOOLS_SESSION_STATE_H
 
-#include "common/outlet.h"
+#include "common/output.h"
 #include "probe/budget.h"
 #include "probe/watch.h"
 #include "session.h"
@@ -39,7 +39,7 @@ struct session {
     struct bpf_object_skeleton *skeleton;
     const struct session_ops *ops;
     void *ctx;
-    struct outlet outlet;
+    struct output output;
     struct sink sink;
     struct watch watch;
     int epoll, fds[NSOURCES];

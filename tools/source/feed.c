@@ -267,7 +267,7 @@ void feed_losses(const struct feed *f, const struct batch_unreceived *unreceived
                                        {c->damaged, "pages that made no sense, from some event on"},
                                        {c->refused, "pages or names for which there was no room"},
                                        {c->late, "events out of their order (they are counted)"},
-                                       {c->untold, "events that were not counted before the end"},
+                                       {c->unwanted, "events that were not counted before the end"},
                                        {views_user_lost(f->views),
                                         "names, counts or states for which the views had no room"}};
 

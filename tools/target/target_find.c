@@ -10,13 +10,13 @@
 #include "common/fail.h"
 #include "target.h"
 
-enum { MOST_TOLD = 5 };
+enum { MOST_SHOWN = 5 };
 
 /* The VMs that may be meant: the first few as a person tells them apart. */
 struct found {
     const char *name; /* NULL: any */
     int n, first;
-    char text[MOST_TOLD * 64];
+    char text[MOST_SHOWN * 64];
 };
 
 static bool is_meant(const struct found *found, const struct target *t)
@@ -36,9 +36,9 @@ static int count_vm(void *ctx, struct target *t)
         return 0;
     if (!found->n)
         found->first = t->pid;
-    if (found->n < MOST_TOLD)
+    if (found->n < MOST_SHOWN)
         snprintf(found->text + used, sizeof found->text - used, "%s%d '%.40s'", used ? ", " : "", t->pid, t->name);
-    return ++found->n > MOST_TOLD;
+    return ++found->n > MOST_SHOWN;
 }
 
 static int complain_none(const char *name)
@@ -56,7 +56,7 @@ int target_find(const char *name, int *pid)
 {
     struct found found = {.name = name};
     int err = target_each(&(struct target_visitor){.found = count_vm, .ctx = &found});
-    const char *others = found.n > MOST_TOLD ? ", and others" : "";
+    const char *others = found.n > MOST_SHOWN ? ", and others" : "";
 
     if (err < 0)
         return err;

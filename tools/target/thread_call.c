@@ -241,7 +241,7 @@ static bool read_call(int pid, int thread, long *number, uint64_t arguments[ARGU
                1 + ARGUMENTS;
 }
 
-int thread_calls_told(int pid)
+int thread_calls_known(int pid)
 {
     char text[256];
 

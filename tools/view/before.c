@@ -255,7 +255,7 @@ static int no_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
 
 static void say_unknown(const struct before *b, const struct before_vm *vm)
 {
-    int err = b->kinds[PENDING_FILE] ? thread_calls_told((int)vm->vm.layout.vm) : 0;
+    int err = b->kinds[PENDING_FILE] ? thread_calls_known((int)vm->vm.layout.vm) : 0;
 
     if (err && err != -ESRCH)
         note("which file operations of process %u were under way before is not known: "

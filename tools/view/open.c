@@ -44,11 +44,11 @@ bool open_knows_before(const struct result_source *s, const struct view_open *op
 
 bool open_unknown(const struct result_source *s, const struct view_open *open, uint32_t vm)
 {
-    const struct wanted *untold = s->untold ? s->untold(s->ctx, vm) : NULL;
+    const struct wanted *unavailable = s->unavailable ? s->unavailable(s->ctx, vm) : NULL;
 
     if (open->state == VIEW_NSTATES)
         return !open_knows_before(s, open, vm);
-    return untold && (untold->events[open->event] || untold->events[open->ends]);
+    return unavailable && (unavailable->events[open->event] || unavailable->events[open->ends]);
 }
 
 /* Of an erlvm it is known with what its threads do. */

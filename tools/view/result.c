@@ -385,7 +385,8 @@ static bool is_unknown(const struct result_source *s, const struct view_column *
 {
     enum batch_event event = view_column_event(c);
 
-    return event != BATCH_EVENTS && s->untold && !*member(r->row, c->at) && s->untold(s->ctx, r->vm)->events[event];
+    return event != BATCH_EVENTS && s->unavailable && !*member(r->row, c->at) &&
+           s->unavailable(s->ctx, r->vm)->events[event];
 }
 
 static struct sink_value make_time(const struct wire_hist *hist)

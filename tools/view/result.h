@@ -42,7 +42,7 @@ struct result_source {
     const __u64 *shown; /* VIEW_NSLOWEST: of each so many are printed */
     /* What a VM, or some VM (0), does not tell, so that 0 says nothing of it. Good until the next. NULL: all tell
      * all. */
-    const struct wanted *(*untold)(void *ctx, uint32_t vm);
+    const struct wanted *(*unavailable)(void *ctx, uint32_t vm);
     /* What is under way: tells the taker each state, and returns what that does. NULL: that is not told. */
     int (*open)(void *ctx, enum view_state_id state, const struct open_taker *taker);
     /* Whether the VM has ended: nothing is under way in it. NULL: none has. */

@@ -416,7 +416,7 @@ static struct dist_message *find_part(struct channel *c, const struct dist_messa
 }
 
 /* Of nobody knows whom: it may have the sender of any other. The lock is held. */
-static bool has_anonymous(const struct channel *c)
+static bool has_unknown_sender(const struct channel *c)
 {
 	const struct dist_message *part = c->parts;
 
@@ -452,7 +452,7 @@ static struct dist_message *pop_whole(struct channel *c)
 
 		if (likely(c->parts == NULL))
 			return pop(&c->first, &c->last);
-		if (c->whole_left == 0 || c->first->sender == TERM_NONE || has_anonymous(c))
+		if (c->whole_left == 0 || c->first->sender == TERM_NONE || has_unknown_sender(c))
 			return NULL;
 		part = find_part(c, c->first);
 		if (part == NULL) {

@@ -11,7 +11,7 @@
 
 enum {
 	FRAGMENT_MIN_WORDS = 64,
-	FRAGMENTS_SPARED_WORDS = 256, /* beside a small heap, too few to collect for */
+	FRAGMENTS_TOLERATED_WORDS = 256, /* beside a small heap, too few to collect for */
 };
 
 static struct {
@@ -73,7 +73,7 @@ void heap_free(struct heap *h)
 static void count_fragment_words(struct heap *h, size_t words)
 {
 	h->fragment_words += words;
-	if (h->fragment_words > (size_t)(h->end - h->start) / 4 + FRAGMENTS_SPARED_WORDS)
+	if (h->fragment_words > (size_t)(h->end - h->start) / 4 + FRAGMENTS_TOLERATED_WORDS)
 		h->wants_gc = true;
 }
 

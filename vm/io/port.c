@@ -619,7 +619,7 @@ static void flush_on(void)
 {
 	if (sched_job_run())
 		return;
-	sched_make_way();
+	sched_yield_world();
 	sched_poll_now();
 	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
 }

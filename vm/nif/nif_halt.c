@@ -36,7 +36,7 @@ static void follow_halt(bool flush)
 	atomic_store(&halts.has_begun, true);
 	call_libraries();
 	while (atomic_load(&halts.calls) > 0) {
-		sched_make_way();
+		sched_yield_world();
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	}
 }

@@ -28,7 +28,7 @@ void process_each_in_parts(size_t count, void (*see)(Process *p, void *arg), voi
 		sched_stop_world(see_part, &parts);
 		if (!parts.more)
 			break;
-		sched_let_world_go_on();
+		sched_resume_world();
 	}
 	sched_reclaim();
 }

@@ -178,10 +178,10 @@ void sched_trace(bool on);
 void sched_stop_world(void (*fn)(void *), void *arg);
 /* Between two stops of the world for one purpose: waits until who was held by the first is back in it. A lent scheduler
  * that a process or a timer waits for is taken over. */
-void sched_let_world_go_on(void);
+void sched_resume_world(void);
 /* For a scheduler's thread that waits for others in the middle of a process: when somebody stops the world meanwhile,
  * it is let do so. */
-void sched_make_way(void);
+void sched_yield_world(void);
 /* The same when the VM is about to end, from any thread: waits for the others no longer than that (one may wait for a
  * lock of ours), then runs fn anyway. The world stays stopped. Returns what fn was told: did all stop? */
 bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_stopped), void *arg);

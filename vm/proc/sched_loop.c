@@ -188,7 +188,7 @@ void sched_at_halt(void (*hook)(bool flush))
 void sched_await_end(void)
 {
 	for (;;) {
-		sched_make_way();
+		sched_yield_world();
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	}
 }

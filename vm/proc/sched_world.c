@@ -291,7 +291,7 @@ void sched_stop_world(void (*fn)(void *), void *arg)
 	lock_release(&world.lock);
 }
 
-void sched_let_world_go_on(void)
+void sched_resume_world(void)
 {
 	struct sched *s = own_sched();
 	bool is_in = s != NULL || works_apart;
@@ -306,10 +306,10 @@ void sched_let_world_go_on(void)
 		enter(s);
 }
 
-void sched_make_way(void)
+void sched_yield_world(void)
 {
 	if (sched_world_is_stopping())
-		sched_let_world_go_on();
+		sched_resume_world();
 }
 
 bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_stopped), void *arg)

@@ -68,7 +68,7 @@ Term debug_monitor_list(Process *p, Term of);
 /* bif_debug_nodes.c: {{node_references, [{{Name, Creation}, Count, [{Holder, [{Type, Count}]}]}]},
  * {dist_references, [{Name, Count, [{Holder, [{Type, Count}]}]}]}}. Stops the world. */
 Term debug_node_references(Process *p, Term of);
-/* bif_micro.c */
+/* bif_msacc.c */
 Term info_microstate_accounting(Process *p);
 Term info_set_microstate_accounting(Process *p, Term how);
 /* statistics(scheduler_wall_time): undefined while it is off. */

@@ -11,7 +11,7 @@
     "for i in `seq 60`; do kill -0 $s 2> /dev/null || break; sleep .1; done\n"                                         \
     "kill -0 $s 2> /dev/null && echo stuck; kill -9 $s; wait $s; echo status $?; kill -0 $v && echo alive; cat err"
 
-START_TEST(test_outlet_stuck_reader_does_not_hold_back_a_signal)
+START_TEST(test_output_stuck_reader_does_not_hold_back_a_signal)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(STUCK_READER, "", "kill -TERM $s");
@@ -23,7 +23,7 @@ START_TEST(test_outlet_stuck_reader_does_not_hold_back_a_signal)
 }
 END_TEST
 
-START_TEST(test_outlet_second_signal_needs_no_patience)
+START_TEST(test_output_second_signal_needs_no_patience)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(STUCK_READER, "", "kill -INT $s; while kill -TERM $s 2> /dev/null; do sleep .02; done");
@@ -33,7 +33,7 @@ START_TEST(test_outlet_second_signal_needs_no_patience)
 END_TEST
 
 /* 100,000 bytes a second are read of the megabytes that come; what is left after the count is 4 MB at most. */
-START_TEST(test_outlet_slow_reader_does_not_hold_back_results)
+START_TEST(test_output_slow_reader_does_not_hold_back_results)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
@@ -48,7 +48,7 @@ START_TEST(test_outlet_slow_reader_does_not_hold_back_results)
 }
 END_TEST
 
-START_TEST(test_outlet_closed_files_are_not_written_to)
+START_TEST(test_output_closed_files_are_not_written_to)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
@@ -60,16 +60,16 @@ START_TEST(test_outlet_closed_files_are_not_written_to)
 }
 END_TEST
 
-Suite *outlet_suite(void)
+Suite *output_suite(void)
 {
-    Suite *suite = suite_create("outlet");
+    Suite *suite = suite_create("output");
     TCase *live = tcase_create("live");
 
     tcase_set_timeout(live, 30);
-    tcase_add_test(live, test_outlet_stuck_reader_does_not_hold_back_a_signal);
-    tcase_add_test(live, test_outlet_second_signal_needs_no_patience);
-    tcase_add_test(live, test_outlet_slow_reader_does_not_hold_back_results);
-    tcase_add_test(live, test_outlet_closed_files_are_not_written_to);
+    tcase_add_test(live, test_output_stuck_reader_does_not_hold_back_a_signal);
+    tcase_add_test(live, test_output_second_signal_needs_no_patience);
+    tcase_add_test(live, test_output_slow_reader_does_not_hold_back_results);
+    tcase_add_test(live, test_output_closed_files_are_not_written_to);
     suite_add_tcase(suite, live);
     return suite;
 }

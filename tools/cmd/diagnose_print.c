@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "diagnose_tell.h"
+#include "diagnose_print.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Invariant: while nobody reads, signals still end us; after a failure nothing more is written. */
-#include "outlet.h"
+#include "output.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +22,7 @@ static size_t piece(const char *bytes, size_t n)
 }
 
 /* Returns when the reader is ready, 0; an errno when it need not be waited for. */
-static int wait_reader(const struct outlet *o)
+static int wait_reader(const struct output *o)
 {
     for (;;) {
         struct pollfd fds[] = {{.fd = o->out, .events = POLLOUT}, {.fd = o->signals, .events = POLLIN}};
@@ -43,7 +43,7 @@ static int wait_reader(const struct outlet *o)
 /* As fopencookie asks: 0 on failure. */
 static ssize_t write_out(void *cookie, const char *bytes, size_t n)
 {
-    struct outlet *o = cookie;
+    struct output *o = cookie;
     size_t done = 0;
 
     while (done < n && !o->failed) {
@@ -60,14 +60,14 @@ static ssize_t write_out(void *cookie, const char *bytes, size_t n)
     return o->failed ? 0 : (ssize_t)done;
 }
 
-int outlet_open(struct outlet *o, int out, int signals)
+int output_open(struct output *o, int out, int signals)
 {
-    *o = (struct outlet){.out = out, .signals = signals};
+    *o = (struct output){.out = out, .signals = signals};
     o->file = fopencookie(o, "w", (cookie_io_functions_t){.write = write_out});
     return o->file ? 0 : -ENOMEM;
 }
 
-void outlet_close(struct outlet *o)
+void output_close(struct output *o)
 {
     if (o->file)
         fclose(o->file);

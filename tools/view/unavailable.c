@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "untold.h"
+#include "unavailable.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "event/event.h"
 
-struct untold_vm {
+struct unavailable_vm {
     uint32_t vm;
     struct wanted events;
 };
 
-static struct untold_vm *find(const struct untold *u, uint32_t vm)
+static struct unavailable_vm *find(const struct unavailable *u, uint32_t vm)
 {
     for (size_t i = 0; i < u->nvms; i++)
         if (u->vms[i].vm == vm)
@@ -19,20 +19,20 @@ static struct untold_vm *find(const struct untold *u, uint32_t vm)
     return NULL;
 }
 
-static struct untold_vm *add(struct untold *u, uint32_t vm)
+static struct unavailable_vm *add(struct unavailable *u, uint32_t vm)
 {
-    struct untold_vm *vms = realloc(u->vms, (u->nvms + 1) * sizeof *vms);
+    struct unavailable_vm *vms = realloc(u->vms, (u->nvms + 1) * sizeof *vms);
 
     if (!vms)
         return NULL;
     u->vms = vms;
-    vms[u->nvms] = (struct untold_vm){.vm = vm};
+    vms[u->nvms] = (struct unavailable_vm){.vm = vm};
     return &vms[u->nvms++];
 }
 
-int untold_learn(struct untold *u, uint32_t vm, const struct wanted *events)
+int unavailable_learn(struct unavailable *u, uint32_t vm, const struct wanted *events)
 {
-    struct untold_vm *known = find(u, vm);
+    struct unavailable_vm *known = find(u, vm);
 
     if (!known)
         known = add(u, vm);
@@ -44,7 +44,7 @@ int untold_learn(struct untold *u, uint32_t vm, const struct wanted *events)
     return 0;
 }
 
-int untold_learn_plan(struct untold *u, uint32_t vm, const struct plan *plan)
+int unavailable_learn_plan(struct unavailable *u, uint32_t vm, const struct plan *plan)
 {
     struct wanted events = {{0}};
 
@@ -53,26 +53,26 @@ int untold_learn_plan(struct untold *u, uint32_t vm, const struct plan *plan)
 
         events.events[e] = probe < PLAN_NEVENTS && plan->events[probe].source == PLAN_NONE;
     }
-    return untold_learn(u, vm, &events);
+    return unavailable_learn(u, vm, &events);
 }
 
-const struct wanted *untold_of(const struct untold *u, uint32_t vm)
+const struct wanted *unavailable_of(const struct unavailable *u, uint32_t vm)
 {
     static const struct wanted nothing;
-    const struct untold_vm *known = vm ? find(u, vm) : NULL;
+    const struct unavailable_vm *known = vm ? find(u, vm) : NULL;
 
     return !vm ? &u->some : known ? &known->events : &nothing;
 }
 
-void untold_end_vm(struct untold *u, uint32_t vm)
+void unavailable_end_vm(struct unavailable *u, uint32_t vm)
 {
-    struct untold_vm *known = find(u, vm);
+    struct unavailable_vm *known = find(u, vm);
 
     if (known)
         *known = u->vms[--u->nvms];
 }
 
-void untold_free(struct untold *u)
+void unavailable_free(struct unavailable *u)
 {
     free(u->vms);
 }

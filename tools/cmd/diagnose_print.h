@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What diagnose found, told: as a table for people, or as rows for programs. */
-#ifndef TOOLS_DIAGNOSE_TELL_H
-#define TOOLS_DIAGNOSE_TELL_H
+#ifndef TOOLS_DIAGNOSE_PRINT_H
+#define TOOLS_DIAGNOSE_PRINT_H
 
 #include "diagnose/findings.h"
 #include "sink/sink.h"
