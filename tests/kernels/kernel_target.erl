@@ -7,8 +7,9 @@ main() ->
     Echo = spawn(?MODULE, echo, []),
     register(answers, spawn(?MODULE, server, [])),
     connect(net_kernel:connect_node(peer())),
+    {ok, kernel_loaded, Beam} = compile:forms([{attribute, 1, module, kernel_loaded}]),
     file:write_file("up", "1"),
-    loop(Echo, 0).
+    loop(Echo, Beam, 0).
 
 %% The node that commands.sh starts beside it.
 peer() -> peer@localhost.
@@ -17,7 +18,7 @@ peer() -> peer@localhost.
 connect(true) -> ok;
 connect(false) -> connect(net_kernel:connect_node(peer())).
 
-loop(Echo, N) ->
+loop(Echo, Beam, N) ->
     spawn(?MODULE, child, [N]),
     Echo ! {self(), lists:seq(1, 100)},
     receive back -> ok end,
@@ -28,8 +29,13 @@ loop(Echo, N) ->
     catch dyntrace:p(N, "loop"), % an erl without dynamic trace has none
     erlang:garbage_collect(),
     prim_file:read_file("up"), % native functions
+    N rem 20 =:= 0 andalso load(Beam),
     spin(20000),
-    receive after 5 -> loop(Echo, N + 1) end.
+    receive after 5 -> loop(Echo, Beam, N + 1) end.
+
+load(Beam) ->
+    {module, Module} = code:load_binary(kernel_loaded, "none", Beam),
+    code:purge(Module).
 
 child(N) -> exit({bad, N}).
 
