@@ -29,7 +29,7 @@ loop(Echo, Beam, N) ->
     catch dyntrace:p(N, "loop"), % an erl without dynamic trace has none
     erlang:garbage_collect(),
     prim_file:read_file("up"), % native functions
-    N rem 20 =:= 0 andalso load(Beam),
+    N rem 4 =:= 0 andalso load(Beam),
     spin(20000),
     receive after 5 -> loop(Echo, Beam, N + 1) end.
 
