@@ -81,7 +81,7 @@ run_known "$(hooked $views)"
 run_known "$(hooked $more)"
 run "stacks erl" kernel_target:spin/1 stacks -p $vm 4 1
 run "stacks --event send erl" kernel_target:loop/3 stacks --event send -p $vm 4 1
-run "stacks --off-cpu erl" "kernel_target:(loop|server|echo)/" stacks --off-cpu -p $vm 4 1
+run "stacks --off-cpu erl" kernel_target:loop/3 stacks --off-cpu --json -p $vm 4 1
 kill $vm
 if ! "$BUILD/erlvm" -quick -s erlang halt > out 2>&1 && grep -q "^erlvm: the library in " out; then
 	echo "skipped $(cut -d: -f1-2 out)"
@@ -94,7 +94,7 @@ run_views "erlvm by notes" "$views" -p $vm --source notes
 run_views "erlvm by notes" "$more" -p $vm --source notes
 run "stacks erlvm" kernel_target:spin/1 stacks -p $vm 4 1
 run "stacks --event send erlvm" kernel_target:loop/3 stacks --event send -p $vm 4 1
-run "stacks --off-cpu erlvm" "kernel_target:(loop|server|echo)/" stacks --off-cpu -p $vm 4 1
+run "stacks --off-cpu erlvm" kernel_target:loop/3 stacks --off-cpu --json -p $vm 4 1
 timeout 150 "$snoop" trace -o rec -p $vm --max-time 2s --files 1 > out 2> err
 status=$?
 "$snoop" report rec spawns,msglat > out 2>> err
