@@ -419,9 +419,10 @@ endif
 # the time: one row.
 COUNTING = bpftrace sources
 test_bins = $(filter $(1:%=$(BUILD)/tests/%),$(TEST_BINS))
-but = $(subst $() ,$(comma),$(COUNTING:%=-%))
-TEST_ROWS = $(if $(SAN)$(GC_STRESS),"$(TEST_BINS)","$(call test_bins,unit erl) $(BUILD)/tests/tools:$(subst $() ,$(comma),$(COUNTING))" \
-	"$(call test_bins,probes) $(BUILD)/tests/tools:$(but)")
+tools_suites = $(BUILD)/tests/tools:$(subst $() ,$(comma),$(1))
+VM_ROW = $(call test_bins,unit erl) $(call tools_suites,$(COUNTING))
+TOOLS_ROW = $(call test_bins,probes) $(call tools_suites,$(COUNTING:%=-%))
+TEST_ROWS = $(if $(SAN)$(GC_STRESS),"$(TEST_BINS)","$(VM_ROW)" "$(TOOLS_ROW)")
 
 # The fuzz targets are built too, so that they keep up with the code; they run by `make fuzz`, which optimizes them.
 check-build: deps-check
