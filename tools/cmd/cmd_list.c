@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Erlang VMs that run here. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "sink/sink.h"
 #include "source/verdict.h"
 #include "target/target_find.h"
+#include "target/thread_call.h"
 
 static const struct sink_column columns[] = {
     {"pid", "PID", SINK_COUNT, 7},         {"name", "NAME", SINK_TEXT, 20},
@@ -87,32 +87,18 @@ static void format_age(char *out, size_t size, double seconds)
         snprintf(out, size, "%lu s", s);
 }
 
-/*
- * Normal schedulers, by the names of their threads: 1_scheduler and so on up to OTP 25, erts_sched_1 later, sched_1 on
- * erlvm.
- */
 static unsigned count_schedulers(int pid)
 {
-    char path[64 + sizeof((struct dirent *)0)->d_name], name[32], end;
-    unsigned n = 0, number;
-    DIR *dir;
+    struct thread_name *threads;
+    unsigned schedulers = 0;
+    size_t n;
 
-    snprintf(path, sizeof path, "/proc/%d/task", pid);
-    dir = opendir(path);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        FILE *file;
-
-        snprintf(path, sizeof path, "/proc/%d/task/%s/comm", pid, entry->d_name);
-        file = atoi(entry->d_name) > 0 ? fopen(path, "re") : NULL;
-        if (file && fgets(name, sizeof name, file))
-            n += sscanf(name, "%u_schedule%c", &number, &end) == 2 || sscanf(name, "sched_%u%c", &number, &end) == 2 ||
-                 sscanf(name, "erts_sched_%u%c", &number, &end) == 2;
-        if (file)
-            fclose(file);
-    }
-    if (dir)
-        closedir(dir);
-    return n;
+    if (thread_names(pid, &threads, &n))
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        schedulers += thread_name_is_scheduler(&threads[i]);
+    free(threads);
+    return schedulers;
 }
 
 enum { LACKS_NAMED = 2 };

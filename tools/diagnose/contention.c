@@ -23,17 +23,6 @@ void contention_end(struct contention *c)
 
 /* ---- beginning */
 
-/* Of a normal scheduler: up to OTP 25, and later. */
-static bool is_scheduler(const char *name)
-{
-    unsigned number;
-    int end = -1;
-
-    if (sscanf(name, "%u_scheduler%n", &number, &end) != 1 || end < 0)
-        sscanf(name, "erts_sched_%u%n", &number, &end);
-    return end > 0 && !name[end];
-}
-
 static int begin_samples(struct contention *c, uint32_t vm)
 {
     int threads[MOST_THREADS], err;
@@ -42,7 +31,7 @@ static int begin_samples(struct contention *c, uint32_t vm)
 
     err = thread_names((int)vm, &names, &all);
     for (size_t i = 0; !err && i < all && n < MOST_THREADS; i++)
-        if (is_scheduler(names[i].name))
+        if (thread_name_is_scheduler(&names[i]))
             threads[n++] = names[i].id;
     if (!err)
         free(names);

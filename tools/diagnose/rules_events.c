@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "event/event.h"
 #include "event/hist.h"
 #include "findings.h"
 #include "sink/sink.h"
@@ -145,15 +146,9 @@ void find_server_slow(const struct evidence *e, struct findings *out)
 
 /* ---- files */
 
-enum {
-#define EFILE_OP(number, op, s1, s2, i1, i2, i3, i4) OP_##op = number,
-#include "../../vm/probes.def"
-    OPS
-};
-
 static bool is_sync(uint64_t op)
 {
-    return op == OP_FSYNC || op == OP_FDATASYNC;
+    return op == EV_EFILE_FSYNC || op == EV_EFILE_FDATASYNC;
 }
 
 /* In system calls; all of it where that is not told. What waited for a thread was not slow itself. */
@@ -172,7 +167,7 @@ static const struct row_efile_by_op *slowest_op(const struct evidence *e, uint64
 {
     const struct row_efile_by_op *best = NULL;
 
-    for (uint64_t op = 0; op < OPS; op++) {
+    for (uint64_t op = 0; op < EV_EFILE_OPS; op++) {
         const struct row_efile_by_op *row = counted_number(e->counted, VIEW_TABLE_efile_by_op, op);
         double busy = row ? at_a_time(e, spent_by(row)->sum) : 0;
         bool slow = row && ((busy >= 0.1 && mean(spent_by(row)) >= 10 * MS) ||

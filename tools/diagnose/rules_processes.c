@@ -480,7 +480,7 @@ void find_monitors_leak(const struct evidence *e, struct findings *out)
             continue;
         findings_add(out, FINDING_monitors_leak, findings_least(50 + 10 * findings_tens(per_s), 80), w->id,
                      evidence_name(e, &w->is, name),
-                     "%.0f more each second, %" PRIu64 " now, and it took none back; in %s", per_s, w->last,
+                     "%.0f more each second, %" PRIu64 " now, more in each reading; in %s", per_s, w->last,
                      evidence_place(e, &w->is, place));
     }
 }

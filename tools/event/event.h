@@ -17,6 +17,13 @@ enum event_unit {
 #undef EVENT_UNIT_ENUM
 };
 
+/* What unit efile_op is: operations on files. */
+enum ev_efile_op {
+#define EFILE_OP(number, op, s1, s2, i1, i2, i3, i4) EV_EFILE_##op = number,
+#include "../../vm/probes.def"
+    EV_EFILE_OPS
+};
+
 /* One argument of an event: a __u64, or a struct ev_text, at `offset` in its struct. */
 struct event_arg {
     const char *name;

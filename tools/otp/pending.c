@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "event/event.h"
 #include "names.h"
 #include "snapshot_state.h"
 #include "target/thread_call.h"
@@ -411,11 +412,6 @@ static void set_call(struct pending *p, const struct thread_call *call)
 
 /* ---- operations on files */
 
-enum {
-#define EFILE_OP(number, op, s1, s2, i1, i2, i3, i4) COMMAND_##op = number,
-#include "../../vm/probes.def"
-};
-
 /*
  * Which operation it is that a process asked for in this native function and a thread does in this system call; 0: not
  * known, as the function does several.
@@ -425,25 +421,25 @@ static uint32_t command_of(const char *native, const struct thread_call *call)
     static const struct {
         const char *native, *call; /* call NULL: whichever */
         uint32_t command;
-    } commands[] = {{"open_nif/2", NULL, COMMAND_OPEN},
-                    {"close_nif/1", NULL, COMMAND_CLOSE},
-                    {"read_nif/2", NULL, COMMAND_READ},
-                    {"write_nif/2", NULL, COMMAND_WRITE},
-                    {"pread_nif/3", NULL, COMMAND_PREADV},
-                    {"pwrite_nif/3", NULL, COMMAND_PWRITEV},
-                    {"sync_nif/2", "fsync", COMMAND_FSYNC},
-                    {"sync_nif/2", "fdatasync", COMMAND_FDATASYNC},
-                    {"truncate_nif/1", NULL, COMMAND_TRUNCATE},
-                    {"allocate_nif/3", NULL, COMMAND_ALLOCATE},
-                    {"list_dir_nif/1", NULL, COMMAND_READDIR},
-                    {"rename_nif/2", NULL, COMMAND_RENAME},
-                    {"make_dir_nif/1", NULL, COMMAND_MKDIR},
-                    {"del_file_nif/1", NULL, COMMAND_DELETE},
-                    {"del_dir_nif/1", NULL, COMMAND_RMDIR}};
-    const char *name = native + strlen(FILE_NATIVES);
+    } commands[] = {{"open_nif/2", NULL, EV_EFILE_OPEN},
+                    {"close_nif/1", NULL, EV_EFILE_CLOSE},
+                    {"read_nif/2", NULL, EV_EFILE_READ},
+                    {"write_nif/2", NULL, EV_EFILE_WRITE},
+                    {"pread_nif/3", NULL, EV_EFILE_PREADV},
+                    {"pwrite_nif/3", NULL, EV_EFILE_PWRITEV},
+                    {"sync_nif/2", "fsync", EV_EFILE_FSYNC},
+                    {"sync_nif/2", "fdatasync", EV_EFILE_FDATASYNC},
+                    {"truncate_nif/1", NULL, EV_EFILE_TRUNCATE},
+                    {"allocate_nif/3", NULL, EV_EFILE_ALLOCATE},
+                    {"list_dir_nif/1", NULL, EV_EFILE_READDIR},
+                    {"rename_nif/2", NULL, EV_EFILE_RENAME},
+                    {"make_dir_nif/1", NULL, EV_EFILE_MKDIR},
+                    {"del_file_nif/1", NULL, EV_EFILE_DELETE},
+                    {"del_dir_nif/1", NULL, EV_EFILE_RMDIR}};
+    bool is_file = !strncmp(native, FILE_NATIVES, strlen(FILE_NATIVES));
 
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (!strncmp(native, FILE_NATIVES, strlen(FILE_NATIVES)) && !strcmp(name, commands[i].native) &&
+    for (size_t i = 0; is_file && i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(native + strlen(FILE_NATIVES), commands[i].native) &&
             (!commands[i].call || !strcmp(commands[i].call, call->call)))
             return commands[i].command;
     return 0;

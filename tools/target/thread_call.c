@@ -83,6 +83,20 @@ int thread_names(int pid, struct thread_name **out, size_t *n)
     return 0;
 }
 
+bool thread_name_is_scheduler(const struct thread_name *name)
+{
+    static const char *const forms[] = {"%u_scheduler%n", "erts_sched_%u%n", "sched_%u%n"};
+    unsigned number;
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        int end = -1;
+
+        if (sscanf(name->name, forms[i], &number, &end) == 1 && end > 0 && !name->name[end])
+            return true;
+    }
+    return false;
+}
+
 /* Its number in its own PID namespace, the innermost that it is in; 0: it has ended. */
 static int inner_number(int pid, int thread)
 {

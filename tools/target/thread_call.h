@@ -19,6 +19,8 @@ struct thread_name {
 
 /* Owns: the caller frees *out. Fails: -ESRCH the process has ended; -ENOMEM. No message. */
 int thread_names(int pid, struct thread_name **out, size_t *n);
+/* Of a normal scheduler: 1_scheduler and so on up to OTP 25, erts_sched_1 later, sched_1 on erlvm. */
+bool thread_name_is_scheduler(const struct thread_name *name);
 
 /* The thread of this number in the process's own PID namespace, by that in ours; 0: there is none, or no memory. */
 int thread_find(int pid, int number);
