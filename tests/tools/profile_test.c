@@ -86,12 +86,43 @@ START_TEST(test_profile_functions_are_one_whatever_their_file)
     frame.file = "m.erl";
     frame.line = 7;
     ck_assert_int_eq(profile_add(p, &frame, 1, 1, 23), 0);
-    ck_assert_int_eq(profile_functions(p, false, &functions, &n, &whole), 0);
+    ck_assert_int_eq(profile_functions(p, false, 99, &functions, &n, &whole), 0);
     ck_assert_int_eq((int)n, 1);
     ck_assert_int_eq((int)functions[0].self, 40);
     free(functions);
-    ck_assert_int_eq(profile_functions(p, true, &functions, &n, &whole), 0);
+    ck_assert_int_eq(profile_functions(p, true, 99, &functions, &n, &whole), 0);
     ck_assert_int_eq((int)n, 2);
+    free(functions);
+    profile_free(p);
+}
+END_TEST
+
+/* Twenty leaves in a function of their own, and a caller of a fifth of all: it is of the first five. */
+START_TEST(test_profile_functions_keep_who_calls)
+{
+    static const struct profile_units units = {"cpu", "nanoseconds", 1000};
+    struct profile *p = profile_new(&units);
+    struct profile_function *functions;
+    char name[32];
+    uint64_t whole;
+    size_t n;
+
+    for (unsigned i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "m:leaf%02u/0", i);
+        const struct profile_frame stack[] = {{PROFILE_GROUP, "group", "", 0, 0}, {PROFILE_ERLANG, name, "", 0, 0}};
+
+        ck_assert_int_eq(profile_add(p, stack, 2, 1, 2), 0);
+    }
+    const struct profile_frame called[] = {{PROFILE_ERLANG, "m:caller/0", "", 0, 0}, {PROFILE_ERLANG, "m:work/0", "", 0, 0}};
+
+    ck_assert_int_eq(profile_add(p, called, 2, 10, 10), 0);
+    ck_assert_int_eq(profile_functions(p, false, 5, &functions, &n, &whole), 0);
+    ck_assert_int_eq((int)n, 5);
+    ck_assert_int_eq((int)whole, 50);
+    ck_assert_str_eq(functions[0].frame.name, "m:work/0");
+    ck_assert_str_eq(functions[1].frame.name, "m:leaf00/0");
+    ck_assert_str_eq(functions[3].frame.name, "m:leaf02/0");
+    ck_assert_str_eq(functions[4].frame.name, "m:caller/0");
     free(functions);
     profile_free(p);
 }
@@ -188,6 +219,7 @@ Suite *profile_suite(void)
 
     tcase_add_test(formats, test_profile_add_joins_equal_stacks);
     tcase_add_test(formats, test_profile_functions_are_one_whatever_their_file);
+    tcase_add_test(formats, test_profile_functions_keep_who_calls);
     tcase_add_test(formats, test_profile_write_folded_joins_lines_and_escapes);
     tcase_add_test(formats, test_profile_write_svg_is_well_formed);
     tcase_add_test(formats, test_profile_write_pprof_reads_back);

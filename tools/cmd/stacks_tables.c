@@ -37,16 +37,13 @@ static double percent(uint64_t part, uint64_t whole)
 static int print_functions(const struct stacks_tables *of, struct sink *sink)
 {
     struct profile_function *functions;
-    size_t n, shown = 0;
+    size_t n;
     uint64_t whole;
-    int err = profile_functions(of->profile, of->lines, &functions, &n, &whole);
+    int err = profile_functions(of->profile, of->lines, TOP_FUNCTIONS, &functions, &n, &whole);
 
-    for (size_t i = 0; !err && i < n && shown < TOP_FUNCTIONS; i++) {
+    for (size_t i = 0; !err && i < n; i++) {
         char label[LABEL_BYTES];
 
-        if (functions[i].frame.kind == PROFILE_GROUP)
-            continue;
-        shown++;
         profile_label(&functions[i].frame, of->lines, label, sizeof label);
         sink_row(sink, &function_table,
                  (struct sink_value[]){SINK_R(percent(functions[i].self, whole)),

@@ -240,7 +240,29 @@ static int compare_functions(const void *a, const void *b)
     return x->total < y->total ? 1 : x->total > y->total ? -1 : strcmp(x->frame.name, y->frame.name);
 }
 
-int profile_functions(const struct profile *profile, bool lines, struct profile_function **out, size_t *n,
+/* By what they ran themselves and what they called, so that neither an outer function nor a leaf is lost. */
+static int compare_shares(const void *a, const void *b)
+{
+    const struct profile_function *x = a, *y = b;
+    uint64_t left = x->self + x->total, right = y->self + y->total;
+
+    return left != right ? left < right ? 1 : -1 : compare_functions(a, b);
+}
+
+/* The first `top` by their shares, without groups, those that ran longest first. */
+static size_t choose_functions(struct profile_function *functions, size_t n, size_t top)
+{
+    size_t chosen = 0;
+
+    qsort(functions, n, sizeof *functions, compare_shares);
+    for (size_t i = 0; i < n && chosen < top; i++)
+        if (functions[i].frame.kind != PROFILE_GROUP)
+            functions[chosen++] = functions[i];
+    qsort(functions, chosen, sizeof *functions, compare_functions);
+    return chosen;
+}
+
+int profile_functions(const struct profile *profile, bool lines, size_t top, struct profile_function **out, size_t *n,
                       uint64_t *whole)
 {
     size_t number = 0, *last;
@@ -270,7 +292,7 @@ int profile_functions(const struct profile *profile, bool lines, struct profile_
             (*out)[number].self += stack.value;
     }
     free(last);
-    qsort(*out, *n, sizeof **out, compare_functions);
+    *n = choose_functions(*out, *n, top);
     return 0;
 }
 

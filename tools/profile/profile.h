@@ -60,8 +60,11 @@ struct profile_function {
     struct profile_frame frame;
     uint64_t self, total;
 };
-/* `whole`: all values. Owns: the caller frees *out, after a failure too. Fails: -ENOMEM. */
-int profile_functions(const struct profile *profile, bool lines, struct profile_function **out, size_t *n,
+/*
+ * The `top` with the largest self and total together, that with the largest self first; groups are none. `whole`: all
+ * values. Owns: the caller frees *out, after a failure too. Fails: -ENOMEM.
+ */
+int profile_functions(const struct profile *profile, bool lines, size_t top, struct profile_function **out, size_t *n,
                       uint64_t *whole);
 
 /* All stacks as one tree; node 0 is the root and holds everything. */
