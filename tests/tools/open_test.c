@@ -255,7 +255,7 @@ START_TEST(test_open_says_once_what_it_cannot_read)
         "    ! : 2> /dev/null < hidden/tcp || exit 77\n"
         "mount --bind hidden /proc/$p/net; for f in cgroup task/$p/syscall; do mount --bind hidden/tcp /proc/$p/$f; done\n"
         "$ERLSNOOP watch inet,sched,efile --json -p $p .2 3 && $ERLSNOOP inet -p $p .2 1 2> /dev/null &&\n"
-        "    $ERLSNOOP diagnose --looks -d 1 -p $p 2> /dev/null\n"
+        "    { $ERLSNOOP diagnose --looks -d 1 -p $p 2> /dev/null || [ $? = 3 ]; }\n" /* 3: on a busy machine it finds something */
         "END\n"
         "erlc rests.erl; %s -noinput -pa . -s rests main & export p=$!; await up\n"
         "unshare -m bash hidden.sh; s=$?; kill $p; exit $s",
