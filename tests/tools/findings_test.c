@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What rules of erlsnoop diagnose say of rows that views counted; of a VM that nothing was looked at. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -408,6 +409,116 @@ START_TEST(test_findings_tell_whom_purges_kill)
 }
 END_TEST
 
+static struct evidence_held held_connection(uint32_t socket, unsigned looks, bool is_ours)
+{
+    struct evidence_held held = {.socket = socket, .is_ours = is_ours, .looks = looks, .most_ms = 39};
+
+    snprintf(held.last.text, sizeof held.last.text, "to 10.0.0.%u:5432", socket);
+    held.last.bytes = 97;
+    held.last.round_us = 300;
+    return held;
+}
+
+/* The connection that is held most is named; one of another program, or that was seen twice, is none. */
+START_TEST(test_findings_of_sends_that_are_held)
+{
+    struct evidence_held all[] = {held_connection(1, 5, true), held_connection(2, 19, true), held_connection(3, 30, false),
+                                  held_connection(4, 2, true)};
+    const struct finding *f;
+
+    begin();
+    evidence.held_looks = 50;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        HASH_ADD(hh, evidence.held, socket, sizeof all[i].socket, &all[i]);
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    f = find(FINDING_sends_held);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_str_eq(f->who, "to 10.0.0.2:5432");
+    ck_assert_msg(strstr(f->what, "in 38% of the looks 97 bytes") && strstr(f->what, "up to 39 ms") &&
+                      strstr(f->what, "takes 0.3 ms, and of 1 other connection") && !strstr(f->what, "connections"), "%s", f->what);
+    ck_assert_int_gt(f->score, 50);
+    findings_free(&found);
+    evidence.held_looks = 500; /* of which 19 are no tenth */
+    ck_assert_int_eq(findings_look(&evidence, &found), 0);
+    ck_assert_ptr_null(find(FINDING_sends_held));
+    HASH_CLEAR(hh, evidence.held);
+    end();
+}
+END_TEST
+
+/* Many reductions a second, in half of the looks, of a VM with many processes. */
+START_TEST(test_findings_of_literals_that_are_swept)
+{
+    static const struct {
+        uint64_t per_s, processes;
+        unsigned worked;
+        bool expected;
+    } cases[] = {
+        {3000000, 10007, 9, true}, {300000, 300, 5, true},   {299000, 10007, 9, false},
+        {3000000, 299, 9, false},  {3000000, 10007, 4, false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct finding *f;
+
+        begin();
+        evidence.last.processes = cases[i].processes;
+        evidence.sweeper = (struct evidence_sweeper){.id = 97, .first = 1000, .last = 1000 + cases[i].per_s * SECONDS,
+                                                     .looks = 10, .worked = cases[i].worked};
+        ck_assert_int_eq(findings_look(&evidence, &found), 0);
+        f = find(FINDING_literals_swept);
+        ck_assert_msg((f != NULL) == cases[i].expected, "%zu", i);
+        ck_assert(!f || (f->score > 50 && !*f->who && strstr(f->what, "reductions a second")));
+        end();
+    }
+}
+END_TEST
+
+/* Who watches each that is born, whose monitors went once, or that was read twice, leaks none. */
+START_TEST(test_findings_of_monitors_that_are_well)
+{
+    static const struct {
+        uint64_t first, last, born;
+        unsigned readings, grew;
+    } cases[] = {
+        {0, 1000, 501, 9, 8}, {0, 1000, 0, 9, 7}, {0, 1000, 0, 2, 1}, {1000, 1019, 0, 9, 8}, {1000, 1009, 0, 9, 8}, {1000, 0, 0, 9, 8},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct evidence_watcher watcher = {.id = 97, .first = cases[i].first, .last = cases[i].last,
+                                           .readings = cases[i].readings, .grew = cases[i].grew};
+
+        begin();
+        evidence.waits_ns = SECONDS * 1000000000ull;
+        evidence.last.processes = cases[i].born;
+        HASH_ADD(hh, evidence.watchers, id, sizeof watcher.id, &watcher);
+        ck_assert_int_eq(findings_look(&evidence, &found), 0);
+        ck_assert_msg(!find(FINDING_monitors_leak), "%zu", i);
+        HASH_CLEAR(hh, evidence.watchers);
+        end();
+    }
+}
+END_TEST
+
+/* A lock that was waited for in few samples, or in a small part of many, is none to mend. */
+START_TEST(test_findings_of_locks_that_are_well)
+{
+    static const uint64_t cases[][2] = {{9, 10}, {10, 67}, {1490, 10000}, {0, 0}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct evidence_table table = {.waits = cases[i][0]};
+
+        begin();
+        evidence.contention.all = cases[i][1];
+        HASH_ADD(hh, evidence.tables, key, sizeof table.key, &table);
+        ck_assert_int_eq(findings_look(&evidence, &found), 0);
+        ck_assert_msg(!find(FINDING_table_contended), "%zu", i);
+        HASH_CLEAR(hh, evidence.tables);
+        end();
+    }
+}
+END_TEST
+
 Suite *findings_suite(void)
 {
     Suite *suite = suite_create("findings");
@@ -425,6 +536,10 @@ Suite *findings_suite(void)
     tcase_add_test(all, test_findings_of_collections);
     tcase_add_test(all, test_findings_of_a_scheduler_asleep);
     tcase_add_test(all, test_findings_of_a_purge_that_hangs);
+    tcase_add_test(all, test_findings_of_sends_that_are_held);
+    tcase_add_test(all, test_findings_of_literals_that_are_swept);
+    tcase_add_test(all, test_findings_of_monitors_that_are_well);
+    tcase_add_test(all, test_findings_of_locks_that_are_well);
     suite_add_tcase(suite, all);
     return suite;
 }

@@ -261,7 +261,7 @@ void find_sends_held(const struct evidence *e, struct findings *out)
     if (!n)
         return;
     if (n > 1)
-        snprintf(others, sizeof others, ", and of %u other connections", n - 1);
+        snprintf(others, sizeof others, ", and of %u other connection%s", n - 1, n > 2 ? "s" : "");
     findings_add(out, FINDING_sends_held,
                  findings_least(52 + 20.0 * most->looks / e->held_looks + 5 * findings_tens(n), 80), 0, most->last.text,
                  "in %.0f%% of the looks %" PRIu32 " bytes or so waited, for up to %" PRIu32 " ms, until what was sent "
