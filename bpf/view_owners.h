@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What a person calls a process at an event: the name that it is registered by then, else its label, else what it was
- * to do when it began, else its pid. The VM's memory tells the first three where the event says where the process is,
+ * to do when it began, else its pid. The VM's memory says the first three where the event says where the process is,
  * or the process is found by its number (view_owner_now); pages of an erlvm tell names as they are registered and given
  * up. What memory does not tell, since the process ends or has not begun, was told by its birth if that was seen.
  */

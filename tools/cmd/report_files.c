@@ -60,7 +60,7 @@ static void take_owner(struct report_state *st, const struct recording_owner *ow
         feed_owner(st->feed, owner->vm, owner->id, &name);
 }
 
-/* Each file tells what was lost since the beginning. */
+/* Each file says what was lost since the beginning. */
 static void take_lost(struct report_state *st, const struct recording_lost *lost)
 {
     if (lost->pages > st->lost.pages)

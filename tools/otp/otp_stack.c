@@ -112,7 +112,7 @@ static bool runs_processes(struct native *native, uint64_t address, bool caller)
 
 /*
  * Where a probe's instruction is a nop of five bytes, kernels from 6.18 on replace it by a call of a page of their own,
- * which no file tells how to unwind: push rcx, r11, rax; mov $336,%rax; syscall; pop rax, r11, rcx; ret
+ * which no file says how to unwind: push rcx, r11, rax; mov $336,%rax; syscall; pop rax, r11, rcx; ret
  * (arch/x86/kernel/uprobes.c, uprobe_trampoline_entry).
  */
 static const unsigned char trampoline[] = {0x51, 0x41, 0x53, 0x50, 0x48, 0xc7, 0xc0, 0x50, 0x01,

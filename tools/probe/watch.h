@@ -69,7 +69,7 @@ struct watch {
 
 /* Whether there are as many descriptors as looking at processes takes; with -a as many as may be. Fails: said. */
 int watch_require_files(const struct options *options);
-/* That, and that /proc tells process ids as the kernel tells them to us. Fails: said. */
+/* That, and that /proc gives processes the ids that the kernel gives us. Fails: said. */
 int watch_require(const struct options *options);
 /* Finds the only target, and starts the command, which waits. Owns: watch_close frees, after a failure too. Fails:
  * said. */

@@ -94,7 +94,7 @@ void profile_label(const struct profile_frame *frame, bool lines, char *out, siz
  */
 int profile_write_folded(const struct profile *profile, bool lines, FILE *out);
 
-/* What a file tells beside the stacks. */
+/* What a file says beside the stacks. */
 struct profile_about {
     const char *title;
     bool lines;       /* frames of one function that differ by line stay apart */

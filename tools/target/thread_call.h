@@ -32,7 +32,7 @@ struct thread_call {
     uint64_t switches;  /* how often it has fallen asleep so far */
 };
 
-/* Whether the kernel tells of this process's threads at all in which calls they sleep: 0 or -errno. */
+/* Whether the kernel says at all in which calls this process's threads sleep: 0 or -errno. */
 int thread_calls_known(int pid);
 /* False: it sleeps in no system call of system_calls.def, or has ended, or we may not look. */
 bool thread_call_read(int pid, int thread, const struct memory_file *memory, struct thread_call *out);

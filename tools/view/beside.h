@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands below the totals of a view and no program counted: the memory of VMs, or the kernel, tells it. */
+/* What stands below the totals of a view and no program counted: the memory of VMs, or the kernel, says it. */
 #ifndef TOOLS_BESIDE_H
 #define TOOLS_BESIDE_H
 

@@ -239,7 +239,7 @@ static uint64_t whole_of(const struct sharing *s)
 
 /*
  * Of pages a part whose end was not told may be over, or may not have begun: a thread that hangs keeps its page, and so
- * that it has begun. The VM's memory tells what its threads do.
+ * that it has begun. The VM's memory says what its threads do.
  */
 static uint64_t part_of(const struct sharing *s, const struct view_open_time *time)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is under way when a result ends (OPEN of bpf/views.def): how many spans have begun and not ended, by VM, and
- * which is the oldest; those too that began before it was watched, where its memory tells of them (before.h).
+ * which is the oldest; those too that began before it was watched, where its memory shows them (before.h).
  */
 #ifndef TOOLS_OPEN_H
 #define TOOLS_OPEN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a slice under way was spent on by now, and on which kind of scheduler: as bpf/view_sched.h counts those that
- * ended, by what the kernel tells of the scheduler's thread. */
+ * ended, by what the kernel says of the scheduler's thread. */
 #ifndef TOOLS_SCHED_PARTS_H
 #define TOOLS_SCHED_PARTS_H
 

@@ -108,7 +108,7 @@ struct view_open {
     size_t about_at;
     view_maker *make; /* of MADE */
     struct sink_table sink;
-    /* What of the VM's memory tells of those that began before it was watched; PENDING_NONE: nothing does. */
+    /* What of the VM's memory shows those that began before it was watched; PENDING_NONE: nothing does. */
     enum pending_kind before;
     bool queued; /* as of QUEUED; `before` is then looked for in each result */
     size_t begun_at, pid_at;
