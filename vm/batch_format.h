@@ -39,7 +39,7 @@
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H
 
-#define BATCH_MAGIC 0x43425645u /* "EVBC": the form described here */
+#define BATCH_MAGIC 0x44425645u /* "EVBD": the form described here */
 
 enum {
 	BATCH_PAGE_BYTES = 16384,

@@ -5,7 +5,7 @@
          files/0, crash/0, rest/0, drivers/0, library/0, native/0, ports/0, sockets/0, nodes/0,
          busy/0, flush/0, output_by_fd/0, token/0, advise/0, user/0, numbered/0, traced/0, literals/0, literal/0, own/0,
          unwatched/0, token_of_term/0, lines/0, handle_info/0, output/0, operations/0, lookups/0, loads/0, on_loads/0, purges/0,
-         tables/0, locked/0, dropped/0]).
+         tables/0, locked/0, timers/0, dropped/0]).
 -export([child/1, scanner/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
@@ -551,6 +551,26 @@ tables() ->
     times(?N, fun(N) -> true = ets:delete(T, N) end),
     times(?N, fun(_) -> true = ets:delete_all_objects(T), true = ets:delete(ets:new(probe_short, [])) end),
     print([self()]).
+
+%% Timers that fire, for a process and for nobody; that are cancelled in time, and too late; whose process ends; and one that
+%% was due before.
+timers() ->
+    P = erlang:spawn(?MODULE, receiver, [self()]),
+    V = erlang:spawn(?MODULE, victim, []),
+    times(?N, fun(N) -> erlang:send_after(3, P, {a, b, N}) end),
+    receive done -> ok end,
+    times(?N, fun(_) -> true = is_integer(erlang:cancel_timer(erlang:start_timer(60000, self(), late))) end),
+    times(?N, fun(_) -> erlang:send_after(1, nobody_there, {a, b}) end),
+    times(?N, fun(_) -> erlang:send_after(60000, V, {a, b}) end),
+    R = monitor(process, V),
+    exit(V, kill),
+    wait_dead({V, R}),
+    false = erlang:cancel_timer(erlang:send_after(60000, V, {a, b})),
+    Last = erlang:start_timer(erlang:monotonic_time(millisecond) - 1, self(), over, [{abs, true}]),
+    receive {timeout, Last, over} -> ok end,
+    times(?N, fun(_) -> false = erlang:cancel_timer(Last) end),
+    receive after 5 -> ok end,
+    print([self(), P, V]).
 
 %% A list is inserted under the table's lock, with the scheduler lent; who looks up meanwhile waits.
 locked() ->

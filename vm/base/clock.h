@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <time.h>
 
+enum { NS_PER_MS = 1000000 };
+
 static inline int64_t clock_read_ns(clockid_t id)
 {
 	struct timespec ts;
@@ -27,6 +29,6 @@ static inline void clock_sleep_ns(int64_t ns)
 	}
 }
 
-static inline void clock_sleep_ms(int64_t ms) { clock_sleep_ns(ms * 1000000); }
+static inline void clock_sleep_ms(int64_t ms) { clock_sleep_ns(ms * NS_PER_MS); }
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "data/print.h"
 #include "proc/initial_call.h"
@@ -365,6 +366,36 @@ PROBE_COLD void probe_message__receive(Process *p, Term token, size_t words)
 PROBE_COLD void probe_message__drop(Term receiver)
 {
 	PROBE_TELL(message__drop, receiver);
+}
+
+/* Less than nothing of what is due. */
+static int64_t ns_until(uint64_t at_ms)
+{
+	return (int64_t)at_ms * NS_PER_MS - clock_monotonic_ns();
+}
+
+PROBE_COLD void probe_timer__set(Process *p, Term to, int64_t after_ms)
+{
+	PROBE_TELL(timer__set, p->id, to, after_ms * NS_PER_MS);
+}
+
+PROBE_COLD void probe_timer__cancel(Process *p, int64_t left_ms)
+{
+	PROBE_TELL(timer__cancel, p->id, left_ms < 0 ? -1 : left_ms * NS_PER_MS);
+}
+
+PROBE_COLD void probe_timer__fire(Term receiver, uint64_t at_ms)
+{
+	int64_t left = ns_until(at_ms);
+
+	PROBE_TELL(timer__fire, receiver, left < 0 ? -left : 0);
+}
+
+PROBE_COLD void probe_timer__drop(Term receiver, uint64_t at_ms)
+{
+	int64_t left = ns_until(at_ms);
+
+	PROBE_TELL(timer__drop, receiver, left > 0 ? left : 0);
 }
 
 static PROBE_COLD void tell_scan(Process *p, uint64_t walked)

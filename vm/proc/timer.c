@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "proc/sched.h"
 
-enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, REMAINDERS = 256, NS_PER_MS = 1000000 };
+enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, REMAINDERS = 256 };
 /* Buckets: so many at least; so many stay; few are taken: fewer than one of so many. */
 enum { NUMBERS_LEAST = 64, NUMBERS_SPARED = 1 << 14, NUMBERS_FEW_OF = 64 };
 enum { CANCELLED_AT_ONCE = 1000 /* timers of a process that ends, while others wait for the wheel */ };
@@ -377,7 +377,7 @@ static void fire(struct timer *t)
 	if (t->kind == TIMER_CALL)
 		t->fire(t->arg);
 	else
-		timer_signals.send(t->to, t->message);
+		timer_signals.send(t->to, t->message, t->at_ms);
 	mem_free_as(MEM_PROCESS, t);
 }
 
@@ -568,7 +568,7 @@ bool timer_cancel_messages(Process *p)
 	for (unsigned i = 0; i < wheels.count; i++) {
 		for (struct timer *t = take_some_to(wheels.all[i], p->id, &most), *next; t != NULL; t = next) {
 			next = t->next;
-			timer_signals.drop(t->message);
+			timer_signals.drop(p->id, t->message, t->at_ms);
 			mem_free_as(MEM_PROCESS, t);
 		}
 	}
@@ -591,7 +591,7 @@ bool timer_cancel_message(uint64_t ref, int64_t *left_ms)
 
 	if (t == NULL)
 		return false;
-	timer_signals.drop(t->message);
+	timer_signals.cancel(t->message);
 	mem_free_as(MEM_PROCESS, t);
 	return true;
 }

@@ -17,12 +17,13 @@ uint64_t timer_start_call(uint64_t ms, void (*fire)(void *arg), void *arg);
 /* False when it has fired or is firing. */
 bool timer_cancel_call(uint64_t number);
 
-/* What a timer does with a signal that it was given: at its time; when it was cancelled. Both take s. Wired by
- * timer_message_init. */
+/* What a timer does with a signal that it was given: at its time; when it was cancelled; when `to` ends. All take s.
+ * at_ms: when it is due. Wired by timer_message_init. */
 struct signal;
 extern struct timer_signals {
-	void (*send)(Term to, struct signal *s);
-	void (*drop)(struct signal *s);
+	void (*send)(Term to, struct signal *s, uint64_t at_ms);
+	void (*cancel)(struct signal *s);
+	void (*drop)(Term to, struct signal *s, uint64_t at_ms);
 } timer_signals;
 /* Sends s to a pid or registered name at_ms (of timer_now_ms's clock), unless it is cancelled by that number. Takes:
  * s. */

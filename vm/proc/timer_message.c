@@ -3,21 +3,32 @@
 
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/probe.h"
 #include "proc/registry.h"
 
-static void send(Term to, struct signal *s)
+static void send(Term to, struct signal *s, uint64_t at_ms)
 {
 	Term pid = term_is_atom(to) ? registry_whereis(to) : to;
+	bool is_there = term_is_local_pid(pid);
 
-	if (term_is_local_pid(pid))
+	if (PROBE_ON(timer__fire))
+		probe_timer__fire(is_there ? pid : TERM_NONE, at_ms);
+	if (is_there)
 		signal_send(pid, s);
 	else
 		signal_free(s);
 }
 
+static void drop(Term to, struct signal *s, uint64_t at_ms)
+{
+	if (PROBE_ON(timer__drop))
+		probe_timer__drop(to, at_ms);
+	signal_free(s);
+}
+
 void timer_message_init(void)
 {
-	timer_signals = (struct timer_signals){ .send = send, .drop = signal_free };
+	timer_signals = (struct timer_signals){ .send = send, .cancel = signal_free, .drop = drop };
 }
 
 /* {timeout, Ref, Message} or Message. It may outlive literals. */
@@ -61,7 +72,8 @@ Term timer_start_message(Process *p, uint64_t at_ms, Term to, Term message, bool
 	else if (term_is_local_pid(to))
 		note_receiver(to);
 	timer_start_signal(ref_number(ref), at_ms, to, make_message(ref, message, wrap));
-	if (to != p->id && term_is_local_pid(to) && !process_is_alive(to))
-		timer_cancel_message(ref_number(ref), &left_ms);
+	if (to != p->id && term_is_local_pid(to) && !process_is_alive(to) &&
+	    timer_cancel_message(ref_number(ref), &left_ms) && PROBE_ON(timer__drop))
+		probe_timer__drop(to, at_ms);
 	return ref;
 }

@@ -4,6 +4,7 @@
 #include "data/number.h"
 #include "proc/message.h"
 #include "proc/peer.h"
+#include "proc/probe.h"
 #include "proc/timer_message.h"
 
 /* Reads [{Key, boolean()}] into two flags. Fails: false. */
@@ -41,6 +42,16 @@ static bool read_deadline(Term t, bool absolute, int64_t *ms)
 	return true;
 }
 
+/* Before the timer runs, which may fire at once. */
+static PROBE_COLD void tell_set(Process *p, const Term *args, bool absolute, int64_t deadline_ms)
+{
+	int64_t ms = deadline_ms - (int64_t)timer_deadline_ms(0);
+
+	if (!absolute)
+		num_get_int64(args[0], &ms);
+	probe_timer__set(p, args[1], ms > 0 ? ms : 0);
+}
+
 static Term start_timer(Process *p, const Term *args, Term options, bool wrap)
 {
 	bool absolute = false;
@@ -52,6 +63,8 @@ static Term start_timer(Process *p, const Term *args, Term options, bool wrap)
 		return exc_badarg_cause(p, am_time);
 	if (!term_is_local_pid(args[1]) && !term_is_atom(args[1]))
 		return exc_badarg(p);
+	if (PROBE_ON(timer__set))
+		tell_set(p, args, absolute, deadline_ms);
 	return timer_start_message(p, (uint64_t)deadline_ms, args[1], args[2], wrap);
 }
 
@@ -95,6 +108,8 @@ static Term cancel_timer(Process *p, Term ref, Term options)
 	if (!term_is_ref(ref) || !read_flags(options, am_async, &async, am_info, &info))
 		return exc_badarg(p);
 	found = term_is_local_ref(ref) && timer_cancel_message(ref_number(ref), &left_ms);
+	if (PROBE_ON(timer__cancel))
+		probe_timer__cancel(p, found ? left_ms : -1);
 	return answer(p, am_cancel_timer, ref, found, left_ms, async, info);
 }
 
