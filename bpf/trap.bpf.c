@@ -206,6 +206,7 @@ static __always_inline void hook_begin_file(const struct otp_layout *layout, str
 #include "hook_dist_busy.bpf.h"
 #include "hook_ets.bpf.h"
 #include "hook_nif.bpf.h"
+#include "hook_timer.bpf.h"
 #include "hook_code.bpf.h"
 #include "otp_purge.bpf.h"
 

@@ -47,6 +47,7 @@ CASES = (
     ("natives", "nifs", "nifs"),
     ("code", "code", "code"),
     ("tables", "ets", "ets"),
+    ("timers", "timers", "timers"),
     ("exits", "exits", "exits"),
     ("collections", "gc", "gc"),
     ("copies", "memory", "memory"),
@@ -357,7 +358,7 @@ SERVED = ("process__spawn", "process__exit", "process__scheduled", "message__sen
           "driver__ready_input", "driver__return", "dist__outputv", "dist__input", "dist__port_busy", "dist__monitor",
           "process__port_unblocked", "nif__entry", "nif__return",
           "code__lookup__start", "code__lookup__end", "code__prepare__start", "code__purge__start", "code__kill",
-          "ets__end")
+          "ets__end", "timer__set", "timer__cancel")
 
 # of a VM with notes too, whose own are silent
 HOOKED = ("message__send", "process__spawn", "port__open", "port__control", "port__exit", "process__port_unblocked")

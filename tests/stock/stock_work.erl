@@ -48,6 +48,7 @@ prepare(dist, Dir) -> prepare_dist(Dir);
 prepare(natives, Dir) -> prepare_natives(Dir);
 prepare(code, _) -> prepare_code();
 prepare(tables, _) -> fun work_tables/0;
+prepare(timers, _) -> fun work_timers/0;
 prepare(exits, _) -> fun exits/0;
 prepare(collections, _) -> fun collections/0;
 prepare(copies, _) -> prepare_lists(fun told_copies/0);
@@ -787,6 +788,25 @@ told_tables() ->
     [expect("ets_by_operation", [{"operation", What}], "ended", N) || {What, N} <- Counts]
         ++ [expect("ets_event", [{"operation", What}, {"pid", pid_to_list(self())}], null, N)
             || {What, N} <- [{"stock_named insert", 1009}, {"stock_named update", 83 + 79}]].
+
+%% ---- timers: each way to set and to cancel one; what fails is none
+
+work_timers() ->
+    Self = self(),
+    true = register(stock_timed, Self),
+    repeat(509, fun(N) -> erlang:send_after(1, Self, N), receive N -> ok end end),
+    repeat(107, fun(N) -> R = erlang:start_timer(1, stock_timed, N, []), receive {timeout, R, N} -> ok end end),
+    repeat(31, fun(N) -> R = erlang:start_timer(erlang:monotonic_time(millisecond), Self, N, [{abs, true}]), receive {timeout, R, N} -> ok end end),
+    repeat(211, fun(_) -> true = is_integer(erlang:cancel_timer(erlang:start_timer(60000, Self, x))) end),
+    repeat(17, fun(_) -> ok = erlang:cancel_timer(erlang:send_after(60000, Self, x, []), [{async, true}, {info, false}]) end),
+    repeat(13, fun(_) -> false = erlang:cancel_timer(make_ref()) end),
+    repeat(11, fun(N) -> {'EXIT', _} = (catch erlang:send_after(-N, Self, x)), {'EXIT', _} = (catch erlang:start_timer(N, 7, x)) end),
+    repeat(7, fun(N) -> {'EXIT', _} = (catch erlang:cancel_timer(N)) end),
+    true = unregister(stock_timed),
+    Owner = [{"owner", "stock_timed"}],
+    [expect("timers_by_owner", Owner, "set", 509 + 107 + 31 + 211 + 17), expect("timers_by_owner", Owner, "cancels", 211 + 17 + 13),
+     expect("timers_event", [{"event", "set"}, {"pid", pid_to_list(Self)}], null, 509 + 107 + 31 + 211 + 17)] ++
+    [expect("timers_by_receiver", Owner, "fired", 509 + 107 + 31) || erlang:system_info(otp_release) < "29"].
 
 %% ---- stacks: a process of its own, by its name, does what is looked at
 

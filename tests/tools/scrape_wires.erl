@@ -1,5 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% A VM for scrape.py that uses ports, sockets, native functions, drivers, dyntrace, code, tables and a connection to
+%% A VM for scrape.py that uses ports, sockets, native functions, drivers, dyntrace, code, tables, timers and a connection to
 %% another node, until it is killed. The other node is the end of a connection that this VM reads itself.
 -module(scrape_wires).
 -export([main/0, ask/0, fill/0, talk/0, tell/0, node/0, flood/2, upgrade/0, look/0]).
@@ -107,5 +107,7 @@ refill(T) ->
 find(T) ->
     _ = ets:select_count(T, [{{'$1'}, [{'=:=', '$1', 13}], [true]}]),
     _ = ets:lookup(T, 13),
-    timer:sleep(1),
+    Timer = erlang:send_after(1, self(), tick),
+    receive tick -> ok end,
+    false = erlang:cancel_timer(Timer),
     find(T).

@@ -384,11 +384,11 @@ PROBE_COLD void probe_timer__cancel(Process *p, int64_t left_ms)
 	PROBE_TELL(timer__cancel, p->id, left_ms < 0 ? -1 : left_ms * NS_PER_MS);
 }
 
-PROBE_COLD void probe_timer__fire(Term receiver, uint64_t at_ms)
+PROBE_COLD void probe_timer__fire(Term receiver, Term to, uint64_t at_ms)
 {
 	int64_t left = ns_until(at_ms);
 
-	PROBE_TELL(timer__fire, receiver, left < 0 ? -left : 0);
+	PROBE_TELL(timer__fire, receiver, left < 0 ? -left : 0, to);
 }
 
 PROBE_COLD void probe_timer__drop(Term receiver, uint64_t at_ms)

@@ -67,8 +67,8 @@ PROBE_COLD void probe_request__step(Term pid, Term peer, enum request_step step,
 /* after_ms: until it is due; left_ms -1: there is none; at_ms: when it is due, by the clock of proc/timer.h. */
 PROBE_COLD void probe_timer__set(Process *p, Term to, int64_t after_ms);
 PROBE_COLD void probe_timer__cancel(Process *p, int64_t left_ms);
-/* receiver TERM_NONE: nobody has that name. */
-PROBE_COLD void probe_timer__fire(Term receiver, uint64_t at_ms);
+/* receiver TERM_NONE: nobody has the name `to`. */
+PROBE_COLD void probe_timer__fire(Term receiver, Term to, uint64_t at_ms);
 PROBE_COLD void probe_timer__drop(Term receiver, uint64_t at_ms);
 
 /* type: visible, hidden; reason: TERM_NONE, nothing to tell. */

@@ -12,7 +12,7 @@ static void send(Term to, struct signal *s, uint64_t at_ms)
 	bool is_there = term_is_local_pid(pid);
 
 	if (PROBE_ON(timer__fire))
-		probe_timer__fire(is_there ? pid : TERM_NONE, at_ms);
+		probe_timer__fire(is_there ? pid : TERM_NONE, to, at_ms);
 	if (is_there)
 		signal_send(pid, s);
 	else
