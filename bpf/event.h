@@ -60,6 +60,18 @@ enum request_step {
 #include "../vm/probes.def"
 };
 
+static inline __u64 ev_request_mix(__u64 hash, __u64 word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull; /* 2^64 by the golden ratio */
+    return hash ^ hash >> 29;
+}
+
+/* What request__step of a stock emulator calls a call by, whose reference begins with this word behind its header. */
+static inline __u64 ev_request_number(__u64 word)
+{
+    return ev_request_mix(0, word) | 1;
+}
+
 /* Of ets__start and ets__end. */
 enum ets_operation {
 #define ETS_OPERATION(number, name, word, text) ETS_OPERATION_##name = number,

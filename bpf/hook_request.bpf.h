@@ -28,15 +28,10 @@ struct request_message {
 
 enum { TUPLE_OF_2 = 2 << 6, TUPLE_OF_3 = 3 << 6, TUPLE_OF_5 = 5 << 6 };
 
-static __always_inline __u64 request_mix(__u64 hash, __u64 word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull; /* 2^64 by the golden ratio */
-    return hash ^ hash >> 29;
-}
-
 /*
- * A number of the reference; 0: the term is none. Of one of this node its three numbers count, of another all there
- * is. The kernel verifies it once, by itself, and its words stand on a stack of its own.
+ * A number of the reference; 0: the term is none. Of one of this node the thread that made it counts, and the low half
+ * of its number there, of another node's all there is. The kernel verifies it once, by itself, and its words stand on a
+ * stack of its own.
  */
 FIXES_GLOBAL __u64 request_number(__u64 term)
 {
@@ -45,12 +40,12 @@ FIXES_GLOBAL __u64 request_number(__u64 term)
     if ((term & 3) != OTP_TAG_BOXED || bpf_probe_read_user(words, 3 * sizeof *words, (void *)(term & ~7ull)))
         return 0;
     if ((words[0] & 0x3f) == OTP_HEADER_REF)
-        return request_mix(request_mix(0, words[1]), (__u32)words[2]) | 1;
+        return ev_request_number(words[1]);
     if ((words[0] & 0x3f) != OTP_HEADER_REMOTE_REF ||
         bpf_probe_read_user(words + 3, (words[0] >> 6 > 4 ? 3 : 2) * sizeof *words, (void *)((term & ~7ull) + 24)))
         return 0;
-    hash = request_mix(request_mix(0, words[2]), words[3]);
-    return request_mix(request_mix(hash, words[4]), words[5]) | 1;
+    hash = ev_request_mix(ev_request_mix(0, words[2]), words[3]);
+    return ev_request_mix(ev_request_mix(hash, words[4]), words[5]) | 1;
 }
 
 /* Of the reference that a tag is, or holds: Ref, [alias | Ref], [[alias | Ref] | _]. */

@@ -31,7 +31,8 @@ loop(Echo, Beam, N) ->
     prim_file:read_file("up"), % native functions
     N rem 4 =:= 0 andalso load(Beam),
     spin(20000),
-    receive after 5 -> loop(Echo, Beam, N + 1) end.
+    erlang:send_after(5, self(), N),
+    receive N -> loop(Echo, Beam, N + 1) end.
 
 load(Beam) ->
     {module, Module} = code:load_binary(kernel_loaded, "none", Beam),

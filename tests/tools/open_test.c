@@ -307,7 +307,7 @@ END_TEST
 
 #define STUCK                                                                                                          \
     "cat > stuck.erl <<'END'\n"                                                                                        \
-    "-module(stuck).\n-export([socket/0, files/0, mailbox/0, node/0]).\n"                                             \
+    "-module(stuck).\n-export([socket/0, files/0, mailbox/0, node/0, calls/0]).\n"                                    \
     "socket() ->\n"                                                                                                    \
     "    {ok, L} = gen_tcp:listen(0, [binary, {active, false}, {recbuf, 4096}]),\n"                                    \
     "    {ok, Port} = inet:port(L), Main = self(),\n"                                                                  \
@@ -327,6 +327,15 @@ END_TEST
     "    true = net_kernel:connect_node(there@localhost), file:write_file(\"linked\", \"1\"), stopped(),\n"            \
     "    Casters = [spawn(fun() -> register(N, self()), cast() end) || N <- [caster_1, caster_2, caster_3]],\n"        \
     "    [stands(P) || P <- Casters], file:write_file(\"held\", \"1\"), rest().\n"                                     \
+    "calls() ->\n"                                                                                                     \
+    "    register(quiet_server, spawn(fun rest/0)), register(slow_server, spawn(fun answer/0)),\n"                     \
+    "    Call = fun(N, Server, Time) -> spawn(fun() -> register(N, self()), gen_server:call(Server, N, Time) end) end,\n" \
+    "    First = Call(asker_1, quiet_server, infinity), stands(First),\n"                                              \
+    "    Others = [Call(asker_2, quiet_server, infinity), Call(asker_3, quiet_server, 60000), Call(served, slow_server, 60000)],\n" \
+    "    Apart = spawn(fun() -> erpc:call(erlang:node(), fun rest/0) end),\n"                                                 \
+    "    [stands(P) || P <- [Apart | Others]], file:write_file(\"up\", \"1\"),\n"                                      \
+    "    prim_file:read_file(\"again\"), stands(Call(asker_4, quiet_server, infinity)), file:write_file(\"asked\", \"1\"), rest().\n" \
+    "answer() -> receive {'$gen_call', From, _} -> {ok, _} = prim_file:read_file(\"go\"), gen_server:reply(From, ok), answer() end.\n" \
     "stopped() -> case filelib:is_file(\"stopped\") of true -> ok; false -> timer:sleep(20), stopped() end.\n"         \
     "send(S) -> gen_tcp:send(S, <<0:65536>>), send(S).\n"                                                              \
     "cast() -> {nobody, there@localhost} ! binary:copy(<<0>>, 30000), cast().\n"                                       \
@@ -445,6 +454,36 @@ START_TEST(test_open_tells_how_full_mailboxes_were)
 }
 END_TEST
 
+/*
+ * Four calls that wait since before, one of which is answered then; what erpc asks is none of them. Another begins, and is
+ * told beside them.
+ */
+START_TEST(test_open_tells_calls_of_before)
+{
+    SUPPORT_BPF();
+    if (!_i && !support_emulator_exports()) {
+        printf("SKIP %s: the emulator of this Erlang hides its functions\n", __func__);
+        return;
+    }
+    const struct support_run *r = support_run(
+        STUCK
+        "last() { until grep requests_open told | tail -1 | grep -q '\"open\":'$1,; do kill -0 $e || break; sleep .05; done; }\n"
+        "mkfifo go again; %s -noinput -pa . -s stuck calls & p=$!; await up\n"
+        "$ERLSNOOP requests --json -p $p .5 > told & e=$!; last 4; echo > go; last 3; echo > again; await asked; last 4\n"
+        "kill -INT $e; wait $e; s=$?; kill -9 $p; cat told; exit $s",
+        vms[_i]);
+    const char *served, *asked;
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    assert_before(r, "\"requests_open\"", 4, "at least");
+    assert_text(r, "\"requests_open\"", "what", "quiet_server");
+    assert_text(r, "\"requests_open\"", "owner", "asker_");
+    served = strstr(r->out, "\"open\":3,\"before\":3");
+    asked = served ? strstr(served, "\"open\":4,\"before\":3") : NULL;
+    ck_assert_msg(asked != NULL, "%s", r->out);
+}
+END_TEST
+
 /* Three processes that a full connection to the other node holds, since before it was watched. */
 static void assert_connection_held(const struct support_run *r)
 {
@@ -514,6 +553,7 @@ Suite *open_suite(void)
     tcase_add_loop_test(all, test_open_tells_file_operations_of_before_and_their_age, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_file_operations_that_wait_for_a_thread, 0, 2 * NVMS);
     tcase_add_loop_test(all, test_open_tells_how_full_mailboxes_were, 0, 2 * NVMS);
+    tcase_add_loop_test(all, test_open_tells_calls_of_before, 0, NVMS);
     tcase_add_loop_test(all, test_open_tells_whom_a_busy_connection_held_before, 0, NVMS);
     tcase_add_test(all, test_open_tells_whom_a_busy_connection_over_tls_held_before);
     suite_add_tcase(suite, all);

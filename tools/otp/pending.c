@@ -14,6 +14,7 @@
 #include "names.h"
 #include "snapshot_state.h"
 #include "target/thread_call.h"
+#include "waits.h"
 
 #define FILE_NATIVES "prim_file:" /* what is done with files: its native functions */
 
@@ -643,6 +644,39 @@ static int see_scheduler(void *ctx, const struct snapshot_scheduler *scheduler)
     return visit_callback(r, scheduler, port);
 }
 
+/* ---- calls */
+
+static void name_server(struct snapshot *s, const struct wait *wait, char *buf, size_t size)
+{
+    struct wire_name name = {.form = WIRE_PROCESS, .words = {wait->whom}};
+    struct snapshot_process server = {.id = wait->whom, .address = find_process(s, wait->term)};
+
+    if (server.address)
+        snapshot_owner(s, &server, &name);
+    names_text(s->names, s->layout->vm, &name, buf, size);
+}
+
+/* request__step does not tell of what erpc asks. */
+static int see_wait(void *ctx, const struct wait *wait)
+{
+    struct reading *r = ctx;
+    struct pending p = {.kind = PENDING_ANSWER, .id = wait->id, .address = wait->address};
+
+    if (wait->is_spawned || !wait->ref)
+        return 0;
+    p.key = r->s->ours ? wait->ref : ev_request_number(wait->ref);
+    if (wait->whom)
+        name_server(r->s, wait, p.what, sizeof p.what);
+    else
+        snprintf(p.what, sizeof p.what, "%s", wait->what);
+    return visit(r, &p);
+}
+
+static int read_answers(struct reading *r)
+{
+    return waits_read_answers(r->s, see_wait, r);
+}
+
 /* ---- */
 
 void pending_known(const struct snapshot *s, bool out[PENDING_NKINDS])
@@ -650,6 +684,8 @@ void pending_known(const struct snapshot *s, bool out[PENDING_NKINDS])
     bool ports = s->ours ? s->ours->roots[LAYOUT_ROOM_PORTS] : s->layout->ports && s->layout->port_packing.data_mask;
 
     out[PENDING_NONE] = false;
+    out[PENDING_ANSWER] = s->ours ? s->ours->roots[LAYOUT_ROOM_PEERS] && s->ours->roots[LAYOUT_ROOM_MAILBOXES]
+                                  : s->layout->off[OTP_PROC_LINKS] != OTP_NOWHERE;
     out[PENDING_PORT] = out[PENDING_PORT_WAIT] = ports;
     out[PENDING_NODE] = out[PENDING_NODE_WAIT] = s->ours ? s->ours->roots[LAYOUT_ROOM_CHANNELS] != 0 : ports;
     out[PENDING_SLICE] = true;
@@ -699,7 +735,8 @@ int pending_read(struct snapshot *s, const bool wanted[PENDING_NKINDS],
                                               PENDING_CALLBACK},
                                    files[] = {PENDING_FILE, PENDING_FILE_QUEUE},
                                    schedulers[] = {PENDING_SLICE, PENDING_COLLECTION, PENDING_NATIVE, PENDING_CALLBACK,
-                                                   PENDING_FILE_QUEUE, PENDING_FILE};
+                                                   PENDING_FILE_QUEUE, PENDING_FILE},
+                                   answers[] = {PENDING_ANSWER};
     struct reading r = {.s = s, .wanted = wanted, .take = take, .ctx = ctx};
     bool ours = s->ours != NULL;
     int err = read_part(&r, ports, sizeof ports / sizeof *ports - !ours, read_ports);
@@ -708,6 +745,8 @@ int pending_read(struct snapshot *s, const bool wanted[PENDING_NKINDS],
         err = read_part(&r, schedulers, ours ? 1 : sizeof schedulers / sizeof *schedulers, read_schedulers);
     if (!err && ours)
         err = read_part(&r, files, sizeof files / sizeof *files, read_async);
+    if (!err)
+        err = read_part(&r, answers, 1, read_answers);
     free(r.threads);
     return err;
 }

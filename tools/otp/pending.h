@@ -28,6 +28,7 @@ enum pending_kind {
     PENDING_FILE,       /* a thread sleeps in a system call of a file operation; key: the thread; what: the call */
     /* a process waits for a thread that does its file operation, and has none; key: the process; what: the function */
     PENDING_FILE_QUEUE,
+    PENDING_ANSWER, /* a process waits for the answer to a call; key: its number in request__step; what: the server */
     PENDING_NKINDS
 };
 

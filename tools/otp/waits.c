@@ -41,12 +41,19 @@ static bool is_at_rest(const char *place)
     return begins_with_one(place, loops, sizeof loops / sizeof *loops);
 }
 
+static bool is_in_erpc(const char *place)
+{
+    static const char *const call = "erpc:call/";
+
+    return begins_with_one(place, &call, 1);
+}
+
 /* Where an answer is waited for, and nothing else. */
 static bool is_in_call(const char *place)
 {
-    static const char *const calls[] = {"gen:do_call/", "erpc:call/"};
+    static const char *const call = "gen:do_call/";
 
-    return begins_with_one(place, calls, sizeof calls / sizeof *calls);
+    return is_in_erpc(place) || begins_with_one(place, &call, 1);
 }
 
 /* ---- answers */
@@ -110,6 +117,8 @@ static int take_peer(void *ctx, const struct snapshot_peer *peer)
         return 0;
     a->best = place;
     a->wait->whom = peer->id;
+    a->wait->term = peer->term;
+    a->wait->ref = peer->ref;
     a->wait->what[0] = '\0';
     if (!peer->id)
         visit_foreign(a, peer);
@@ -129,7 +138,7 @@ static void read_references(const struct reading *r, const struct snapshot_proce
 static int take_process(void *ctx, const struct snapshot_process *is)
 {
     const struct reading *r = ctx;
-    struct wait wait = {.kind = WAIT_ANSWER, .id = is->id, .reductions = is->reductions};
+    struct wait wait = {.kind = WAIT_ANSWER, .id = is->id, .reductions = is->reductions, .address = is->address};
     struct asked asked = {.r = r, .wait = &wait};
     struct snapshot_seen seen;
     char place[PLACE_BYTES];
@@ -141,6 +150,7 @@ static int take_process(void *ctx, const struct snapshot_process *is)
     if (err != 1 || !snapshot_place(r->s, is, place, sizeof place) || is_at_rest(place))
         return err == -ENOTSUP || err == -ENOMEM ? err : 0;
     asked.by_alias = !is_in_call(place);
+    wait.is_spawned = is_in_erpc(place);
     read_references(r, is, &asked);
     err = snapshot_peers(r->s, is, take_peer, &asked, &seen);
     if (asked.best < asked.nrefs)
@@ -172,4 +182,9 @@ int waits_read(struct snapshot *s, int (*take)(void *ctx, const struct wait *wai
     int err = snapshot_processes(s, take_process, &r, count);
 
     return err ? err : pending_read(s, wanted, take_pending, &r);
+}
+
+int waits_read_answers(struct snapshot *s, int (*take)(void *ctx, const struct wait *wait), void *ctx)
+{
+    return snapshot_processes(s, take_process, &(struct reading){s, take, ctx}, NULL);
 }

@@ -23,6 +23,10 @@ struct wait {
     ev_id id;            /* who waits: a process */
     uint64_t reductions; /* that it had, without those of its time slice; 0: not known */
     ev_id whom;          /* a process of this node; 0: `what` says for what it waits */
+    uint64_t term;       /* its pid in the VM */
+    uint64_t ref;        /* of WAIT_ANSWER: by which it watches whom it asked (snapshot_reference); 0: not known */
+    uint64_t address;    /* of WAIT_ANSWER: of who waits, in the VM */
+    bool is_spawned;     /* of WAIT_ANSWER: by erpc, which asks a process that it has made for that */
     unsigned of;         /* how many it has asked: `whom` is one of them */
     char what[320];      /* untrusted */
 };
@@ -33,5 +37,8 @@ struct wait {
  */
 int waits_read(struct snapshot *snapshot, int (*take)(void *ctx, const struct wait *wait), void *ctx,
                struct snapshot_count *count);
+
+/* Those that wait for answers alone. */
+int waits_read_answers(struct snapshot *snapshot, int (*take)(void *ctx, const struct wait *wait), void *ctx);
 
 #endif
