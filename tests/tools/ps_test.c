@@ -267,6 +267,27 @@ START_TEST(test_ps_tells_ets_tables)
 }
 END_TEST
 
+/* Long names give way on a terminal: who it is, its state and where it stands are in each table. Smaller ETS tables that
+ * are not shown are one row, and nothing is lost. */
+START_TEST(test_ps_fits_a_terminal)
+{
+    const struct support_run *r = support_run(
+        NODE_OF("ps_target")
+        "for o in '' '--sort age' --ets '--ets --top 1' --ports --memory; do terminal 80 \"$ERLSNOOP ps -p $p $o\"; done\n"
+        "$ERLSNOOP list -p $p > l; terminal 80 \"$ERLSNOOP list -p $p\"; sed -n 's/.* \\(all but .*\\|all\\)$/ \\1/p' l; kill -9 $p",
+        erls[_i]);
+
+    ck_assert_msg(support_width(r->out) <= 80, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_lines(r->out, " STATUS "), 2);
+    ck_assert_int_ge(support_lines(r->out, " waiting"), 30);
+    ck_assert_msg(strstr(r->out, "application_..") != NULL, "%s", r->out);
+    ck_assert_msg(strstr(r->out, "compressed, heir <0.") != NULL, "%s", r->out);
+    ck_assert_msg(line_has(r->out, "(other)", " tables ") && !strstr(r->out, "LOST"), "%s", r->out);
+    ck_assert_int_eq(support_lines(r->out, " OWNER                   STATE"), 1);
+    ck_assert_int_eq(support_lines(r->out, _i ? " all\n" : " all but calls, user\n"), 2);
+}
+END_TEST
+
 /* Whether the JSON line of `kind` tells a number as near to what the node said as so many percent. */
 static void assert_near(const struct support_run *r, const char *kind, const char *said_kind, int percent)
 {
@@ -416,6 +437,7 @@ Suite *ps_suite(void)
     tcase_add_loop_test(live, test_ps_tells_messages_by_shape, 0, n);
     tcase_add_loop_test(live, test_ps_tells_calls_that_nobody_waits_for, 0, n);
     tcase_add_loop_test(live, test_ps_tells_ets_tables, 0, n);
+    tcase_add_loop_test(live, test_ps_fits_a_terminal, 0, n);
     tcase_add_loop_test(live, test_ps_tells_memory_and_atoms, 0, n);
     tcase_add_loop_test(live, test_ps_tells_new_atoms, 0, n);
     tcase_add_loop_test(live, test_ps_tells_monitors, 0, n);

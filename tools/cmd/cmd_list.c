@@ -18,8 +18,8 @@
 #include "target/thread_call.h"
 
 static const struct sink_column columns[] = {
-    {"pid", "PID", SINK_COUNT, 7},         {"name", "NAME", SINK_TEXT, 20},
-    {"vm", "VM", SINK_TEXT, 11},           {"up", "UP", SINK_TEXT, 10},
+    {"pid", "PID", SINK_COUNT, 7},         {"name", "NAME", SINK_TEXT, 12},
+    {"vm", "VM", SINK_TEXT, 11},           {"up", "UP", SINK_TEXT, 8},
     {"processes", "PROCS", SINK_COUNT, 7}, {"schedulers", "SCHEDS", SINK_COUNT, 6},
     {"commands", "COMMANDS", SINK_TEXT, 0}};
 static const struct sink_table table = {"vm", NULL, columns, 7};

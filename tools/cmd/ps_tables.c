@@ -93,21 +93,38 @@ static void options_text(const struct snapshot_table_info *table, char *buf, siz
                       table->fixer ? " by " : "", snapshot_pid_text(table->fixer, pid));
 }
 
+static const struct sink_column people_columns[] = {
+    {"name", "NAME", SINK_TEXT, 14},  {"owner", "OWNER", SINK_TEXT, 12}, {"type", "TYPE", SINK_TEXT, 0},
+    {"rows", "ROWS", SINK_COUNT, 8},  {"words", "MEMORY", SINK_SIZE, 7}, {"protection", "ACCESS", SINK_TEXT, 9},
+    {"options", "OPTIONS", SINK_TEXT, SINK_FOLDED}};
+static const struct sink_table people = {"ets_table", NULL, people_columns, 7};
+
+/* Those that are not shown, for people: the sums of what is known. */
+static void print_others(const struct tables *t, size_t shown, struct sink *sink)
+{
+    uint64_t rows = 0, words = 0;
+    char many[32];
+
+    for (size_t i = shown; i < t->n; i++) {
+        rows += t->all[i].counted ? t->all[i].rows : 0;
+        words += t->all[i].counted ? t->all[i].words : 0;
+    }
+    snprintf(many, sizeof many, "%zu tables", t->n - shown);
+    sink_row(sink, &people,
+             (struct sink_value[]){SINK_S("(other)"), SINK_S(many), SINK_NONE, SINK_N(rows),
+                                   SINK_N(words * SNAPSHOT_WORD), SINK_NONE, SINK_S("")});
+}
+
 static void print_table(const struct inspected *vm, const struct tables *t, const struct snapshot_table_info *table,
                         struct sink *sink)
 {
-    static const struct sink_column columns[] = {
-        {"name", "NAME", SINK_TEXT, 14},  {"owner", "OWNER", SINK_TEXT, 12}, {"type", "TYPE", SINK_TEXT, 11},
-        {"rows", "ROWS", SINK_COUNT, 8},  {"words", "MEMORY", SINK_SIZE, 7}, {"protection", "ACCESS", SINK_TEXT, 9},
-        {"options", "OPTIONS", SINK_TEXT, -1}};
     static const struct sink_column whole_columns[] = {
         {"vm", NULL, SINK_COUNT, 0},        {"name", NULL, SINK_TEXT, 0},      {"reference", NULL, SINK_TEXT, 0},
         {"named", NULL, SINK_TEXT, 0},      {"process", NULL, SINK_TEXT, 0},   {"owner", NULL, SINK_TEXT, 0},
         {"type", NULL, SINK_TEXT, 0},       {"rows", NULL, SINK_COUNT, 0},     {"memory", NULL, SINK_WORDS, 0},
         {"protection", NULL, SINK_TEXT, 0}, {"keypos", NULL, SINK_COUNT, 0},   {"options", NULL, SINK_TEXT, 0},
         {"fixed", NULL, SINK_COUNT, 0},     {"fixed_by", NULL, SINK_TEXT, 0}};
-    static const struct sink_table people = {"ets_table", NULL, columns, 7},
-                                   programs = {"ets_table", NULL, whole_columns, 14};
+    static const struct sink_table programs = {"ets_table", NULL, whole_columns, 14};
     char name[ATOM_BYTES], reference[64], owner[PS_NAME_BYTES], pid[SNAPSHOT_PID_BYTES], options[256];
     char fixer[SNAPSHOT_PID_BYTES], shown[ATOM_BYTES + 80];
 
@@ -141,11 +158,12 @@ static void print_tables(const struct inspected *vm, struct tables *t, size_t to
     size_t n = top && top < t->n ? top : t->n;
     uint64_t uncounted = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         print_table(vm, t, &t->all[i], sink);
+    for (size_t i = 0; i < t->n; i++)
         uncounted += !t->all[i].counted;
-    }
-    sink_lost(sink, t->n - n, "smaller tables");
+    if (n < t->n && !sink->ops->for_programs)
+        print_others(t, n, sink);
     sink_lost(sink, uncounted, "of these count rows and words for each scheduler in a way that is not known");
 }
 
@@ -220,7 +238,7 @@ static void print_counted(const struct inspected *vm, const struct snapshot_memo
         char note[96];
 
         if (memory->has[kind])
-            snprintf(note, sizeof note, "as erlang:memory/0 has it%s%s", lacks ? ", " : "", lacks ? lacks : "");
+            snprintf(note, sizeof note, "as erlang:memory/0%s%s", lacks ? ", " : "", lacks ? lacks : "");
         else
             snprintf(note, sizeof note, "%s", why);
         print_memory(vm, snapshot_memory_text((enum snapshot_memory_kind)kind), memory->has[kind], memory->bytes[kind],

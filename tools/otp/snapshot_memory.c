@@ -214,7 +214,7 @@ static void fill_stock(struct snapshot *s, struct snapshot_memory *out)
 
     if (code_at && read64(s, code_at, &code))
         put(out, SNAPSHOT_MEMORY_CODE, code);
-    out->lacks[SNAPSHOT_MEMORY_CODE] = "but the tables of modules and functions";
+    out->lacks[SNAPSHOT_MEMORY_CODE] = "but tables of modules and functions";
     if (measure_atoms(s, &atoms))
         put(out, SNAPSHOT_MEMORY_ATOM, atoms);
     out->why = add_allocators(&sums);

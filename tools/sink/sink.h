@@ -30,7 +30,12 @@ struct sink_column {
     const char *name; /* the key for programs, with sink_unit behind it; "time" is the object's own */
     const char *head;
     enum sink_type type;
-    int width; /* at least; 0: by type, and for SINK_TEXT what stands in it; -1: never cut (last column only) */
+    int width; /* at least; 0: by type, and for SINK_TEXT what stands in it; or, of the last column, one of these */
+};
+
+enum {
+    SINK_WHOLE = -1,  /* never cut */
+    SINK_FOLDED = -2, /* in a line of its own where it has no room */
 };
 
 enum { SINK_MAX_COLUMNS = 17, SINK_PAGE_BYTES = 1 << 17 };

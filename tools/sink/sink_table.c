@@ -21,9 +21,10 @@ enum {
     CELL_BYTES = SINK_PAGE_BYTES / 2 / SINK_MAX_COLUMNS,
     PATH_TAIL = 6,     /* of a path that is cut in front, at least */
     LEAST_MODULE = 4,  /* of the module before a function, at least */
-    LEAST_TAIL = 4,    /* of it, where that makes the line fit; numbers alone may be longer than a short line */
+    LEAST_TAIL = 4,    /* of the last column, where that makes the line fit; numbers alone may be longer */
     SAMPLED_COLUMNS = 8, /* of what each line begins with when it is of samples */
-    TAIL_COLUMNS = 12, /* of the last column stay, whatever stands before it */
+    TAIL_COLUMNS = 12, /* of the last column stay while others have more than they keep */
+    KEPT_COLUMNS = 12, /* of a text whose table does not say how wide it is at least */
 };
 
 /* Columns of the terminal's line; 0: no terminal, nothing is cut. COLUMNS is what the user says it is. */
@@ -189,46 +190,65 @@ static void cut(char *text, int width)
     strcpy(keep_columns(text, width > 2 ? width - 2 : width), width > 2 ? ".." : "");
 }
 
-/* Whether a column leaves a function less than its own name and LEAST_MODULE of its module. */
-static bool is_too_long(char *text, int width)
+/* Whether a text has a line of its own: it may, or the column leaves a function less than its own name and LEAST_MODULE
+ * of its module. */
+static bool is_too_long(const struct sink_column *column, char *text, int width)
 {
-    char *function = count_columns(text) > width ? find_function(text) : NULL;
+    bool is_longer = count_columns(text) > width;
+    char *function = is_longer ? find_function(text) : NULL;
 
+    if (column->width == SINK_FOLDED)
+        return is_longer;
     return function && width - 2 - count_columns(function) < LEAST_MODULE;
 }
 
 /* ---- pages */
 
-/* Takes `excess` columns from a text, down to `least`; returns what is left to take. */
-static int narrow(int *width, int least, int excess)
+/* What a text keeps, however short the line: what its table says, or what pids and states have. */
+static int kept_width(const struct sink_column *column, int width)
 {
-    int taken = *width - least;
+    int head = count_columns(column->head), least = least_width(column) ? least_width(column) : KEPT_COLUMNS;
 
-    taken = taken < 0 ? 0 : taken < excess ? taken : excess;
-    *width -= taken;
-    return excess - taken;
+    least = least > head ? least : head;
+    return least < width ? least : width;
 }
 
-/* What a line of `line` columns leaves to each column: the last text gives way first, then the others from the
- * right. */
+/* Takes `excess` columns from the texts, a column at a time from the one that is widest then, to what each keeps;
+ * returns what is left to take. */
+static int narrow_widest(const struct sink_table *table, int *widths, const int *kept, int excess)
+{
+    for (; excess > 0; excess--) {
+        int widest = HIDDEN;
+
+        for (int i = 0; i < table->ncolumns; i++)
+            if (table->columns[i].type == SINK_TEXT && widths[i] > kept[i] &&
+                (widest == HIDDEN || widths[i] >= widths[widest]))
+                widest = i;
+        if (widest == HIDDEN)
+            return excess;
+        widths[widest]--;
+    }
+    return excess;
+}
+
+/* What a line of `line` columns leaves to each column: long texts give way before short ones, to what each keeps; then
+ * the last one once more, where the line fits by that. */
 static void fit_widths(const struct sink_page *page, int line, int *widths)
 {
     const struct sink_table *table = page->table;
-    int last = table->ncolumns - 1, excess = last - line;
+    int last = table->ncolumns - 1, excess = last - line, kept[SINK_MAX_COLUMNS];
 
     for (int i = 0; i <= last; i++) {
         widths[i] = page->widths[i];
+        kept[i] = kept_width(&table->columns[i], widths[i]);
         excess += widths[i];
     }
-    if (!line || table->columns[last].width < 0)
+    if (!line || table->columns[last].width == SINK_WHOLE)
         return;
-    if (table->columns[last].type == SINK_TEXT)
-        excess = narrow(&widths[last], TAIL_COLUMNS, excess);
-    for (int i = last - 1; i >= 0; i--)
-        if (table->columns[i].type == SINK_TEXT)
-            excess = narrow(&widths[i], least_width(&table->columns[i]), excess);
-    if (table->columns[last].type == SINK_TEXT && widths[last] - excess >= LEAST_TAIL)
-        narrow(&widths[last], LEAST_TAIL, excess);
+    kept[last] = widths[last] < TAIL_COLUMNS ? widths[last] : TAIL_COLUMNS;
+    excess = narrow_widest(table, widths, kept, excess);
+    if (table->columns[last].type == SINK_TEXT && excess > 0 && widths[last] - excess >= LEAST_TAIL)
+        widths[last] -= excess;
 }
 
 /*
@@ -315,7 +335,8 @@ static void print_page(struct sink *sink)
             fprintf(sink->out, "%*s ", SAMPLED_COLUMNS - 1, sampled);
         for (int i = 0; i < last; i++)
             at = print_cell(sink->out, &spaces, at, widths[i], table->columns[i].type != SINK_TEXT);
-        if (line && widths[last] != HIDDEN && table->columns[last].type == SINK_TEXT && is_too_long(at, widths[last]))
+        if (line && widths[last] != HIDDEN && table->columns[last].type == SINK_TEXT &&
+            is_too_long(&table->columns[last], at, widths[last]))
             at = print_folded(sink->out, at, line);
         else
             at = print_cell(sink->out, &spaces, at, widths[last], table->columns[last].type != SINK_TEXT);
