@@ -156,6 +156,7 @@ enum view_record {
 #define VIEW_MEMBER_MAX(of)
 #define VIEW_MEMBER_COUNT(of)
 #define VIEW_MEMBER_SUM(of)
+#define VIEW_MEMBER_PART(of)
 #define VIEW_MEMBER_VM(of)
 #define VIEW_MEMBER_KEY(of)
 #define VIEW_FIELD_TIME(key)

@@ -394,6 +394,16 @@ static struct sink_value make_time(const struct wire_hist *hist)
     return hist->count || hist->shares ? SINK_N(hist_time(hist)) : SINK_NONE;
 }
 
+static struct sink_value make_share(uint64_t part, uint64_t all)
+{
+    return all ? SINK_N((part * 100 + all / 2) / all) : SINK_NONE;
+}
+
+static struct sink_value make_part(const struct wire_hist *hist, const struct wire_hist *all)
+{
+    return hist->count || hist->shares ? make_share(hist_time(hist), hist_time(all)) : SINK_NONE;
+}
+
 static struct sink_value make_cell(const struct result_source *s, const struct view_column *c, const struct shown *r)
 {
     uint64_t *at = member(r->row, c->at), *all = member(r->all, c->at);
@@ -402,12 +412,13 @@ static struct sink_value make_cell(const struct result_source *s, const struct v
         return SINK_NONE;
     switch (c->kind) {
     case VIEW_RATE: return make_rate(s, *at, *member(r->whole, c->at));
-    case VIEW_SHARE: return *all ? SINK_N((*at * 100 + *all / 2) / *all) : SINK_NONE;
+    case VIEW_SHARE: return make_share(*at, *all);
     case VIEW_P50: return sink_percentile(hist_of(r->row, c->at), 0.5);
     case VIEW_P99: return sink_percentile(hist_of(r->row, c->at), 0.99);
     case VIEW_P999: return sink_percentile(hist_of(r->row, c->at), 0.999);
     case VIEW_MAX: return hist_of(r->row, c->at)->count ? SINK_N(hist_of(r->row, c->at)->max) : SINK_NONE;
     case VIEW_SUM: return make_time(hist_of(r->row, c->at));
+    case VIEW_PART: return make_part(hist_of(r->row, c->at), hist_of(r->all, c->at));
     case VIEW_COUNTED: return SINK_N(hist_of(r->row, c->at)->count);
     case VIEW_VM: return r->vm ? SINK_N(r->vm) : SINK_NONE;
     case VIEW_KEYTEXT: return SINK_S(r->name);

@@ -123,6 +123,7 @@ const struct view_open_time view_open_times[VIEW_NOPEN_TIMES] = {
 #define AT_MAX AT_COUNTER
 #define AT_COUNT AT_COUNTER
 #define AT_SUM AT_COUNTER
+#define AT_PART AT_COUNTER
 #define AT_VM(row, of) 0
 #define AT_KEY(row, of) 0
 #define KIND_COUNTER VIEW_COUNTER
@@ -135,6 +136,7 @@ const struct view_open_time view_open_times[VIEW_NOPEN_TIMES] = {
 #define KIND_MAX VIEW_MAX
 #define KIND_COUNT VIEW_COUNTED
 #define KIND_SUM VIEW_SUM
+#define KIND_PART VIEW_PART
 #define KIND_VM VIEW_VM
 #define KIND_KEY VIEW_KEYTEXT
 
@@ -275,6 +277,7 @@ static enum sink_type type_of_column(const struct view_column *c)
 {
     switch (c->kind) {
     case VIEW_RATE: return SINK_RATE;
+    case VIEW_PART:
     case VIEW_SHARE: return SINK_PERCENT;
     case VIEW_KEYTEXT: return SINK_TEXT;
     case VIEW_COUNTER:

@@ -138,7 +138,7 @@ const struct view_table *view_table(enum view_table_id table);
 
 enum view_kind {
     VIEW_COUNTER, VIEW_HIST, VIEW_RATE, VIEW_SHARE, VIEW_P50, VIEW_P99, VIEW_P999, VIEW_MAX, VIEW_COUNTED, VIEW_SUM,
-        VIEW_VM, VIEW_KEYTEXT
+        VIEW_PART, VIEW_VM, VIEW_KEYTEXT
 };
 enum view_unit { VIEW_UNIT_COUNT, VIEW_UNIT_NS, VIEW_UNIT_WORDS, VIEW_UNIT_BYTES };
 
