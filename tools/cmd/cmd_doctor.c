@@ -300,6 +300,6 @@ int cmd_doctor(int argc, char **argv)
     if (!err && d.missing)
         return fail(-ENOTSUP, "%d of the checks say no, and what to do", d.missing);
     if (!err && d.unlisted)
-        note("nothing is missing here; -v lists the %zu events that such VMs do not have", d.unlisted);
+        note("nothing is missing here; events that such VMs do not have, which -v lists: %zu", d.unlisted);
     return err;
 }

@@ -222,38 +222,55 @@ static int run_views(struct ask *a, const char *command, const char *operands, c
     }
 #include "../../bpf/views.def"
 
+static bool is_views(const char *word)
+{
+    enum view_id view = view_find(word, strcspn(word, ","));
+
+    return view < VIEW_COUNT && views[view].text;
+}
+
 /*
  * Which word is the list of views: the first that begins with the name of one, else the first if it is no option. 0:
  * none.
  */
 static int find_views(int argc, char **argv)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-        enum view_id view = view_find(argv[i], strcspn(argv[i], ","));
-
-        if (view < VIEW_COUNT && views[view].text && strcmp(argv[i - 1], "-p")) /* behind -p it is a VM's name */
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+        if (is_views(argv[i]) && strcmp(argv[i - 1], "-p")) /* behind -p it is a VM's name */
             return i;
-    }
     return argc > 1 && *argv[1] != '-';
+}
+
+/* Takes the words of views out of the line: one, and those that follow it without an option between. Returns the new
+ * number of words, or fails. */
+static int take_views(int at, int argc, char **argv, struct engine_question *q)
+{
+    int end = at, err;
+
+    do {
+        err = view_choose("watch", argv[end++], q->on, &q->order);
+        if (err)
+            return err;
+    } while (end < argc && is_views(argv[end]));
+    memmove(argv + at, argv + end, (size_t)(argc - end + 1) * sizeof *argv);
+    return argc - (end - at);
 }
 
 int cmd_watch(int argc, char **argv)
 {
-    static const char what[] = "Asks several questions at once. VIEWS are some of these, with commas between:\n"
+    static const char what[] = "Asks several questions at once. VIEWS are some of these, with commas or blanks:\n"
 #define VIEW(view, family, text, what) " " #view
 #include "../../bpf/views.def"
         ;
     struct ask a = {.recorder.plan.files = 2};
     int at = find_views(argc, argv);
-    int err = at ? view_choose("watch", argv[at], a.q.on, &a.q.order) : 0;
+    int left = at ? take_views(at, argc, argv, &a.q) : argc;
 
-    if (err)
-        return err;
+    if (left < 0)
+        return left;
     if (!at && (argc < 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help"))))
         return fail(FAIL_USAGE, "watch wants the views to ask, such as spawns,msglat; it can ask%s", view_choices);
     for (size_t v = 0; v < VIEW_COUNT && !at; v++)
         a.q.on[v] = views[v].text != NULL; /* their options are told */
-    if (at)
-        memmove(argv + at, argv + at + 1, (size_t)(argc - at) * sizeof *argv);
-    return run_views(&a, "watch", "VIEWS", what, argc - !!at, argv);
+    return run_views(&a, "watch", "VIEWS", what, left, argv);
 }

@@ -443,8 +443,8 @@ void find_scheduler_held(const struct evidence *e, struct findings *out)
                  findings_least(50 + 12 * findings_tens((double)longest / 1e6 / LONG_MS) +
                                     8 * findings_tens((double)times / e->counted->seconds),
                                 85),
-                 0, holder, "it held a scheduler for %s%s; %llu slices were of 30 ms or longer%s",
-                 ns_text(longest, most), function, times, others);
+                 0, holder, "it held a scheduler for %s%s; %llu %s of 30 ms or longer%s",
+                 ns_text(longest, most), function, times, times == 1 ? "slice was" : "slices were", others);
 }
 
 /* Of the time in which threads of the VM could run, the part in which they had a processor. */
