@@ -29,7 +29,7 @@ loop(Echo, Beam, N) ->
     catch dyntrace:p(N, "loop"), % an erl without dynamic trace has none
     erlang:garbage_collect(),
     prim_file:read_file("up"), % native functions
-    N rem 4 =:= 0 andalso load(Beam),
+    load(Beam),
     spin(20000),
     erlang:send_after(5, self(), N),
     receive N -> loop(Echo, Beam, N + 1) end.
