@@ -7,7 +7,7 @@
 run() ->
     wait(),
     Parts = [fun births/0, fun messages/0, fun token/0, fun memory/0, fun calls/0, fun files/0, fun told/0, fun tables/0,
-             fun ports/0, fun sockets/0],
+             fun timers/0, fun ports/0, fun sockets/0],
     Who = [{"MAIN", self()} | lists:append([Part() || Part <- Parts])],
     timer:sleep(1100), % what tells each second has told
     ok = file:write_file("who", [[Name, "='", text(Pid), "'\n"] || {Name, Pid} <- Who]),
@@ -133,6 +133,15 @@ tables() ->
     [[[]] = ets:select(T, [{{'$1'}, [{'=:=', '$1', N}], [[]]}]) || N <- lists:seq(1, 3)],
     true = ets:delete(T),
     [].
+
+timers() ->
+    {P, R} = spawn_monitor(fun() ->
+        [_ = erlang:cancel_timer(erlang:start_timer(60000, self(), N)) || N <- lists:seq(1, 17)],
+        [begin T = erlang:send_after(1, self(), N), receive N -> ok end, false = erlang:cancel_timer(T) end || N <- lists:seq(1, 5)],
+        [erlang:send_after(60000, self(), N) || N <- lists:seq(1, 19)]
+    end),
+    receive {'DOWN', R, process, P, normal} -> ok end,
+    [{"TIMED", P}].
 
 ports() ->
     Heir = spawn(fun() -> receive never -> ok end end),

@@ -53,7 +53,9 @@ enum { GROUP = 6, MAX_ONELINERS = 64, ROUNDS = 7 };
     "'dist__output=1|a@h|#Port<0.9>|b@h|10' 'dist__input=1|a@h|#Port<0.9>|b@h|50' " \
     "'dist__port_busy=1|a@h|#Port<0.9>|b@h|<0.6.0>' 'dist__port_not_busy=1|a@h|#Port<0.9>|b@h' " \
     "'process__port_unblocked=1|<0.6.0>|#Port<0.9>' 'ets__end=2|<0.6.0>|sessions|1|1500' " \
-    "'ets__end=1|<0.6.0>|sessions|5|90000' 'ets__scan=1|<0.6.0>|sessions|1000|3' 'ets__wait=1|<0.6.0>|sessions|700'"
+    "'ets__end=1|<0.6.0>|sessions|5|90000' 'ets__scan=1|<0.6.0>|sessions|1000|3' 'ets__wait=1|<0.6.0>|sessions|700' " \
+    "'timer__set=3|<0.6.0>|room|5000' 'timer__cancel=2|<0.6.0>|-1' 'timer__cancel=1|<0.6.0>|400' " \
+    "'timer__fire=2|undefined|700|room' 'timer__drop=1|<0.6.0>|900'"
 
 /*
  * How a figure is taken from what was printed: lines that match (LINES), numbers of histograms in all (HIST), numbers of the
@@ -120,6 +122,9 @@ static const struct expectation scripts[] = {
     {"efile-syscalls.bt", "LINES", "^[{]1,[0-9]+[}] RENAME [(]12[)]$", 3 * ROUNDS},
     {"ets.bt", "LINES", "^@(calls\\[sessions, (LOOKUP\\]: 14|SELECT\\]: 7)|seen\\[sessions\\]: 7000|found\\[sessions\\]: 21)$", 4},
     {"ets.bt", "HIST", "", 4 * ROUNDS},
+    {"timers.bt", "LINES", "^@(set\\[<0[.]6[.]0>\\]: 21|too_late\\[<0[.]6[.]0>\\]: 14|cancelled\\[<0[.]6[.]0>\\]: 7"
+     "|fired\\[room\\]: 14|ended\\[<0[.]6[.]0>\\]: 7)$", 5},
+    {"timers.bt", "HIST", "", 5 * ROUNDS},
     {"function-calls.bt", "LINES", "^<0[.]6[.]0> (enter [(]global[)] lists:map/2 depth 3|enter [(]local[)]  m:l/1 depth [0-6]"
      "|return +lists:map/2 depth 3) frames$", 6 * ROUNDS},
     {"function-calls.bt", "LINES", "^<0[.]6[.]0> (BIF (enter|return) +erlang:md5/1|NIF (enter|return) +n:f/1)$", 6 * ROUNDS},
@@ -219,6 +224,8 @@ static const struct expectation on_erlvm[] = {
     {"efile.bt", "LINES", "^efile_drv return tag=.* user tag some-user-tag [|] RENAME [(]12[)] [|] (errno 2|ok)$", 2},
     {"efile-syscalls.bt", "LINES", "^[{].*[}] RENAME [|] rename = (-2|0), [0-9]+ ns$", 2},
     {"ets.bt", "LINES", "^@(calls\\[told, (LOOKUP\\]: 17|SELECT\\]: 3|DROP\\]: 1)|seen\\[told\\]: 300|found\\[told\\]: 3)$", 5},
+    {"timers.bt", "LINES", "^@(set\\[$TIMED\\]: 41|too_late\\[$TIMED\\]: 5|cancelled\\[$TIMED\\]: 17|fired\\[$TIMED\\]: 5"
+     "|ended\\[$TIMED\\]: 19)$", 5},
     {"function-calls.bt", "LINES", "^$CALLER (enter [(]global[)]|return        ) bpftrace_target:external/0 depth [0-9]+ frames$",
      34},
     {"garbage-collection.bt", "LINES", "^GC (minor|major) (start|end  ) $COLLECTOR ", 22},
@@ -271,6 +278,7 @@ static const struct expectation on_notes[] = {
     {"efile.bt", "REFUSED", "", 1},
     {"efile-syscalls.bt", "REFUSED", "", 1},
     {"ets.bt", "REFUSED", "", 1},
+    {"timers.bt", "REFUSED", "", 1},
     {"long-calls.bt", "REFUSED", "", 1},
     {"rename-path.bt", "REFUSED", "", 1},
     {"Where processes resume when they are scheduled", "LINES", "child", 0},
