@@ -70,13 +70,17 @@ static void make_dump(const char *vm, const char *settings)
 
 START_TEST(test_dump_read_by_its_viewer)
 {
-	static char expected[OUTPUT_MAX], found[OUTPUT_MAX];
+	static char expected[OUTPUT_MAX], found[OUTPUT_MAX], errors[OUTPUT_MAX];
+	int status;
 
 	make_dump("erl", "");
 	ck_assert(run(expected, "timeout %d erl -noshell -run dump_read main dump", patience(SECONDS)) == 0);
 	make_dump(work.erlvm, "");
-	ck_assert(run(found, "timeout %d erl -noshell -run dump_read main dump > read && "
-			     "grep -v '^WARNING: Found unexpected tag:threads$' read", patience(SECONDS)) == 0);
+	status = run(found, "timeout %d erl -noshell -run dump_read main dump > read 2> why && "
+			    "grep -v '^WARNING: Found unexpected tag:threads$' read", patience(SECONDS));
+	if (status != 0)
+		run(errors, "cat read why");
+	ck_assert_msg(status == 0, "status %d: %.8000s", status, errors);
 	ck_assert_msg(strcmp(expected, found) == 0, "erl:\n%.8000s\nerlvm:\n%.8000s", expected, found);
 }
 END_TEST
