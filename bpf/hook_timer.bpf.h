@@ -10,12 +10,8 @@
 
 #include "hook.bpf.h"
 
-enum {
-    TIMER_MS_NS = 1000000,
-    TIMER_HEADER_KIND = 0x3f, /* the low bits of what a boxed term begins with, and of these two: */
-    TIMER_REF = 0x10,
-    TIMER_EXTERNAL_REF = 0x38,
-};
+#define TIMER_MS_NS 1000000ll
+#define TIMER_MOST_MS (0x7fffffffffffffffll / TIMER_MS_NS) /* what is later fails: the VM's time ends before */
 
 static __always_inline bool timer_is_reference(__u64 term)
 {
@@ -23,8 +19,8 @@ static __always_inline bool timer_is_reference(__u64 term)
 
     if ((term & 3) != OTP_TAG_BOXED || bpf_probe_read_user(&header, sizeof header, (void *)(term & ~7ull)))
         return false;
-    header &= TIMER_HEADER_KIND;
-    return header == TIMER_REF || header == TIMER_EXTERNAL_REF;
+    header &= 0x3f;
+    return header == OTP_HEADER_REF || header == OTP_HEADER_REMOTE_REF;
 }
 
 /* Whether a timer may be set for it: a process of this node, or a name. */
@@ -43,15 +39,18 @@ int at_timer__set(struct pt_regs *ctx)
     const struct otp_layout *layout = hook_layout(ctx);
     __u64 process = FIXES_CTX_LOAD(ctx, di), at = FIXES_CTX_LOAD(ctx, si), args[2] = {0}, options = OTP_NIL;
     struct ev_timer__set ev = {};
+    __s64 ms;
 
     if (!layout || bpf_probe_read_user(args, sizeof args, (void *)at) ||
         (otp_which(ctx) && bpf_probe_read_user(&options, sizeof options, (void *)(at + 3 * sizeof options))) ||
-        !timer_is_receiver(args[1]) || (args[0] & 0xf) != OTP_TAG_SMALL ||
-        ((__s64)args[0] < 0 && options == OTP_NIL) || hook_pid(layout, process, &ev.pid))
+        !timer_is_receiver(args[1]) || (args[0] & 0xf) != OTP_TAG_SMALL)
+        return 0;
+    ms = (__s64)args[0] >> 4;
+    if (ms > TIMER_MOST_MS || (ms < 0 && options == OTP_NIL) || hook_pid(layout, process, &ev.pid))
         return 0;
     view_begin(&ev.head, layout->vm);
     ev.head.where = hook_where(ctx, process);
-    ev.after = options == OTP_NIL ? (args[0] >> 4) * TIMER_MS_NS : VIEW_UNKNOWN;
+    ev.after = options == OTP_NIL ? (__u64)(ms * TIMER_MS_NS) : VIEW_UNKNOWN;
     tell_timer__set(&ev);
     return 0;
 }

@@ -462,7 +462,7 @@ START_TEST(test_open_tells_calls_of_before)
 {
     SUPPORT_BPF();
     if (!_i && !support_emulator_exports()) {
-        printf("SKIP %s: the emulator of this Erlang hides its functions\n", __func__);
+        printf("SKIP %s: the emulator of this Erlang does not export its functions\n", __func__);
         return;
     }
     const struct support_run *r = support_run(

@@ -38,7 +38,7 @@ struct wait {
 int waits_read(struct snapshot *snapshot, int (*take)(void *ctx, const struct wait *wait), void *ctx,
                struct snapshot_count *count);
 
-/* Those that wait for answers alone. */
+/* The same of those that wait for answers alone. Fails: as waits_read. */
 int waits_read_answers(struct snapshot *snapshot, int (*take)(void *ctx, const struct wait *wait), void *ctx);
 
 #endif

@@ -13,8 +13,6 @@
 #include "trace/trace.h"
 #include "trace/tracer.h"
 
-#define NS_PER_MS ((int64_t)1000000)
-
 /* The limits of all sessions that have some. One that stands somewhere does not change: who changes limits makes
  * another, and the old one is freed after a round of slices, as a thread may keep what it found until its time slice
  * ends.
